@@ -1,0 +1,361 @@
+"""Reads one YAML text into plain data and the line of every key and item in it.
+
+Knows YAML 1.2 words and what we refuse of YAML; knows nothing of what a configuration means.
+"""
+
+import math
+import re
+from codecs import BOM_UTF8
+from typing import Any, NoReturn, TypeAlias
+
+from msgspec import Struct
+from yaml.cyaml import CParser
+from yaml.error import MarkedYAMLError
+from yaml.events import (
+    AliasEvent,
+    CollectionStartEvent,
+    DocumentStartEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from hookline.model.errors import ConfigError, Problem
+
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "Document", "read_document"]
+
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 50
+
+# The line of one value, and for a container also the places inside it.
+Place: TypeAlias = "int | tuple[int, Places]"
+Places: TypeAlias = "dict[str, Place] | list[Place]"
+
+_LINE_BREAK = re.compile(r"\r\n?|\n")
+_PLAIN_BYTES = bytes([*b"\t\n\r", *range(0x20, 0x7F)])
+# Beside the control characters, a byte order mark inside the text is refused because nobody can
+# see it, and U+0085, U+2028 and U+2029 because libyaml would start a new line where editors do not.
+_FORBIDDEN = re.compile(
+    "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
+
+_WORDS: dict[str, bool | None] = dict.fromkeys(("", "~", "null", "Null", "NULL"))
+_WORDS |= dict.fromkeys(("true", "True", "TRUE"), True)
+_WORDS |= dict.fromkeys(("false", "False", "FALSE"), False)
+_NUMBER_STARTS = frozenset("+-.0123456789")
+_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_LONGEST_NUMBER = 64
+
+_TAB_HINT = "indent with spaces; YAML does not allow tabs there"
+_SYNTAX_HINTS = {
+    "alphabetic or numeric character": "put text that starts with `*` or `&` in quotes",
+    "cannot start any token": "put text that starts with `@`, `%` or a backtick in quotes",
+    "mapping values are not allowed": "put text that contains `: ` in quotes, or check the indent",
+    "unknown escape character": "in single quotes a backslash is just a backslash",
+    "unexpected end of stream": "a quote is not closed",
+    "',' or ']'": "a `[` is not closed",
+    "',' or '}'": "a `{` is not closed",
+    "did not find expected key": "check the indent of this line",
+    "'-' indicator": "check the indent of this line",
+}
+
+
+class Document(Struct, frozen=True):
+    """The plain data of one file, and where in the file each part of it was written."""
+
+    file: str
+    data: dict[str, Any]
+    places: Places = {}
+
+    def line(self, *path: str | int) -> int:
+        """The line of the key or item at this path, or of its nearest ancestor that exists."""
+        line, inner = 1, self.places
+        for step in path:
+            place = _step(inner, step)
+            if place is None:
+                break
+            line, inner = place if isinstance(place, tuple) else (place, {})
+        return line
+
+
+def read_document(raw: bytes, file: str) -> Document:
+    """Reads a whole YAML text; raises ConfigError with every problem found in it."""
+    text = _decode(raw, file)
+    builder = _Builder(file)
+    try:
+        builder.read(text, raw.removeprefix(BOM_UTF8))
+    except ConfigError as fatal:
+        builder.problems.extend(fatal.problems)
+    data, places = builder.root()
+    if builder.problems:
+        raise ConfigError(sorted(builder.problems, key=lambda problem: problem.line))
+    return Document(file, data, places)
+
+
+def _step(places: Places, step: str | int) -> Place | None:
+    if isinstance(places, dict):
+        return places.get(step) if isinstance(step, str) else None
+    return places[step] if isinstance(step, int) and 0 <= step < len(places) else None
+
+
+def _decode(raw: bytes, file: str) -> str:
+    """The text of the file, or a ConfigError when it cannot be YAML text at all."""
+    if len(raw) > MAX_BYTES:
+        message = f"the file has {len(raw):,} bytes, and at most {MAX_BYTES:,} are read"
+        raise ConfigError([Problem(file, 1, message, "split it into several files")])
+    try:
+        text = raw.decode().removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        message = f"byte {error.start} (0x{raw[error.start]:02x}) is not UTF-8"
+        raise ConfigError([Problem(file, line, message, "save the file as UTF-8")]) from None
+    if raw.translate(None, _PLAIN_BYTES) and _FORBIDDEN.search(text):
+        raise ConfigError(_forbidden_characters(text, file))
+    return text
+
+
+def _forbidden_characters(text: str, file: str) -> list[Problem]:
+    """The first forbidden character of every line that has one."""
+    hint = 'remove it, or write it as an escape in double quotes, such as "\\u2028"'
+    return [
+        Problem(
+            file,
+            number,
+            f"the character U+{ord(found[0]):04X} at column {found.start() + 1} is not allowed",
+            hint,
+        )
+        for number, line in enumerate(_LINE_BREAK.split(text), 1)
+        if (found := _FORBIDDEN.search(line))
+    ]
+
+
+class _Sequence:
+    """A list that is being filled."""
+
+    __slots__ = ("places", "values")
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self.places: list[Place] = []
+
+    def add(self, value: object, line: int, inner: Places | None = None) -> None:
+        self.values.append(value)
+        self.places.append(line if inner is None else (line, inner))
+
+
+class _Mapping:
+    """A mapping that is being filled; without a ``key`` the next thing read is one."""
+
+    __slots__ = ("key", "key_line", "places", "values")
+
+    def __init__(self) -> None:
+        self.key: str | None = None
+        self.key_line = 0
+        self.values: dict[str, Any] = {}
+        self.places: dict[str, Place] = {}
+
+    def add(self, value: object, _line: int, inner: Places | None = None) -> None:
+        assert self.key is not None
+        # The first of two equal keys stays, so that a third one still names the line of the first.
+        self.values.setdefault(self.key, value)
+        self.places.setdefault(self.key, self.key_line if inner is None else (self.key_line, inner))
+        self.key = None
+
+
+class _Builder:
+    """Turns parser events into data, noting every problem and going on as long as it can."""
+
+    __slots__ = ("documents", "file", "problems", "stack", "started")
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.problems: list[Problem] = []
+        self.documents = _Sequence()
+        self.started = False
+        self.stack: list[_Sequence | _Mapping] = [self.documents]
+
+    def read(self, text: str, data: bytes) -> None:
+        handlers: dict[type[Event], Any] = {
+            ScalarEvent: self._scalar,
+            MappingStartEvent: self._mapping_start,
+            SequenceStartEvent: self._sequence_start,
+            MappingEndEvent: self._end,
+            SequenceEndEvent: self._end,
+            AliasEvent: self._alias,
+            DocumentStartEvent: self._document_start,
+        }
+        line = 1
+        event: Any
+        try:
+            for event in iter(CParser(data).get_event, None):
+                line = event.start_mark.line + 1
+                if handler := handlers.get(type(event)):
+                    handler(event, line)
+        except MarkedYAMLError as error:
+            self.problems.append(_syntax_problem(error, text, self.file))
+        except UnicodeDecodeError:
+            # libyaml lets `%` escapes in a tag spell bytes that PyYAML then cannot decode.
+            self._report(line, "tags are not supported, and one here or below is broken")
+
+    def root(self) -> tuple[dict[str, Any], Places]:
+        """The top-level mapping and its places; an empty file is an empty mapping."""
+        if not self.documents.values or self.documents.values[0] is None:
+            return {}, {}
+        data, place = self.documents.values[0], self.documents.places[0]
+        if isinstance(data, dict) and isinstance(place, tuple):
+            return data, place[1]
+        kind = "a list" if isinstance(data, list) else "a single value"
+        line = place[0] if isinstance(place, tuple) else place
+        self._report(line, f"the top level must be keys and values, and this is {kind}")
+        return {}, {}
+
+    def _report(self, line: int, message: str, hint: str = "") -> None:
+        self.problems.append(Problem(self.file, line, message, hint))
+
+    def _give_up(self, line: int, message: str, hint: str) -> NoReturn:
+        raise ConfigError([Problem(self.file, line, message, hint)])
+
+    def _document_start(self, _event: DocumentStartEvent, line: int) -> None:
+        if self.started:
+            self._give_up(line, "a second document starts here", "one file holds one document")
+        self.started = True
+
+    def _scalar(self, event: ScalarEvent, line: int) -> None:
+        if event.tag is not None or event.anchor is not None:
+            self._refuse_properties(event, line)
+        parent = self.stack[-1]
+        if type(parent) is _Mapping and parent.key is None:
+            self._key(parent, event, line)
+        elif event.style:
+            parent.add(self._quoted(event.value, line), line)
+        else:
+            parent.add(self._plain(event.value, line), line)
+
+    def _quoted(self, text: str, line: int) -> str:
+        if "\0" in text:
+            self._report(line, "text cannot hold a NUL character", "remove the `\\0` escape")
+        return text
+
+    def _plain(self, text: str, line: int) -> Any:
+        try:
+            return _resolve(text)
+        except ValueError as error:
+            self._report(line, str(error), f'write it in quotes if it is text: "{_short(text)}"')
+            return None
+
+    def _key(self, parent: _Mapping, event: ScalarEvent, line: int) -> None:
+        key = self._quoted(event.value, line)
+        parent.key, parent.key_line = key, line
+        if event.style or _is_text(key):
+            if key == "<<" and not event.style:
+                self._report(line, "merge keys (`<<`) are not supported", "write the keys out")
+            elif key in parent.places:
+                place = parent.places[key]
+                first = place[0] if isinstance(place, tuple) else place
+                self._report(
+                    line, f"the key `{key}` is already on line {first}", "keep only one of them"
+                )
+        elif not key:
+            self._report(line, "a key is empty", "write a name before the `:`")
+        else:
+            hint = f'write it in quotes: "{_short(key)}"'
+            self._report(line, f"the key `{_short(key)}` is not text", hint)
+
+    def _mapping_start(self, event: MappingStartEvent, line: int) -> None:
+        self._start(event, line, _Mapping())
+
+    def _sequence_start(self, event: SequenceStartEvent, line: int) -> None:
+        self._start(event, line, _Sequence())
+
+    def _start(
+        self, event: CollectionStartEvent, line: int, container: _Sequence | _Mapping
+    ) -> None:
+        if event.tag is not None or event.anchor is not None:
+            self._refuse_properties(event, line)
+        if len(self.stack) > MAX_DEPTH:
+            self._give_up(line, f"nested more than {MAX_DEPTH} levels deep", "use fewer levels")
+        parent = self.stack[-1]
+        if type(parent) is _Mapping and parent.key is None:
+            self._report(line, "a key must be text, not a list or a mapping")
+            parent.key, parent.key_line = "?", line
+        else:
+            parent.add(container.values, line, container.places)
+        self.stack.append(container)
+
+    def _end(self, _event: MappingEndEvent | SequenceEndEvent, _line: int) -> None:
+        self.stack.pop()
+
+    def _alias(self, event: AliasEvent, line: int) -> None:
+        hint = "write the value out, or put text that starts with `*` in quotes"
+        self._report(line, f"aliases (`*{event.anchor}`) are not supported", hint)
+        parent = self.stack[-1]
+        if type(parent) is _Mapping and parent.key is None:
+            parent.key, parent.key_line = f"*{event.anchor}", line
+        else:
+            parent.add(None, line)
+
+    def _refuse_properties(self, event: ScalarEvent | CollectionStartEvent, line: int) -> None:
+        if event.tag is not None:
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+            hint = "remove it, or put text that starts with `!` in quotes"
+            self._report(line, f"tags (`{tag}`) are not supported", hint)
+        if event.anchor is not None:
+            hint = "remove it, or put text that starts with `&` in quotes"
+            self._report(line, f"anchors (`&{event.anchor}`) are not supported", hint)
+
+
+def _resolve(text: str) -> str | int | float | None:
+    """What a plain word means in the YAML 1.2 core schema; ValueError for an unusable number."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] not in _NUMBER_STARTS:
+        return text
+    if _INTEGER.fullmatch(text):
+        if len(text) <= _LONGEST_NUMBER:
+            base = {"0o": 8, "0x": 16}.get(text[:2], 10)
+            integer = int(text, base)
+            if -(2**63) <= integer < 2**63:
+                return integer
+        raise ValueError(f"the number `{_short(text)}` does not fit in 64 bits")
+    if _FLOAT.fullmatch(text):
+        number = float(text)
+        if math.isfinite(number):
+            return number
+        raise ValueError(f"the number `{_short(text)}` is too large")
+    if _NOT_FINITE.fullmatch(text):
+        raise ValueError(f"`{text}` is not a number that can be used here")
+    return text
+
+
+def _is_text(word: str) -> bool:
+    try:
+        return isinstance(_resolve(word), str)
+    except ValueError:
+        return False
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def _syntax_problem(error: MarkedYAMLError, text: str, file: str) -> Problem:
+    mark = error.problem_mark
+    assert mark is not None
+    message = f"not valid YAML: {error.problem} at column {mark.column + 1}"
+    if error.context and error.context_mark:
+        message += f", {error.context}"
+        if error.context_mark.line != mark.line:
+            message += f" that starts on line {error.context_mark.line + 1}"
+    lines = _LINE_BREAK.split(text)
+    content = lines[mark.line] if mark.line < len(lines) else ""
+    if "\t" in content[: len(content) - len(content.lstrip())]:
+        hint = _TAB_HINT
+    else:
+        known = (hint for part, hint in _SYNTAX_HINTS.items() if part in str(error.problem))
+        hint = next(known, "")
+    return Problem(file, mark.line + 1, message, hint)

@@ -1,0 +1,60 @@
+"""What loading yields: one value per file, and the sum of all files that are in force."""
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from hookline.model.hook import Hook, Layer
+from hookline.model.ports import HandlerModule, Matcher, Services
+
+__all__ = ["Config", "ConfigFile", "Kit", "Narrowing", "Note", "ReadFile"]
+
+ReadFile = Callable[[str], bytes]
+"""Reads a file by absolute path: from disk, or from the bytes that were trusted."""
+
+
+class Kit(Struct, frozen=True):
+    """What the config layer borrows from its siblings; joined in ``app.py``."""
+
+    handlers: Mapping[str, HandlerModule]
+    """Handler modules by name, e.g. ``rule``, ``command``."""
+    services: Services
+
+
+class Narrowing(Struct, frozen=True):
+    """``except:`` conditions for every hook of this name in the same or a lower layer."""
+
+    name: str
+    exceptions: tuple[Matcher, ...]
+    line: int
+
+
+class ConfigFile(Struct, frozen=True, kw_only=True):
+    """One config file, read, checked and compiled."""
+
+    file: str
+    layer: Layer
+    project_dir: str
+    hooks: tuple[Hook, ...] = ()
+    disable: tuple[str, ...] = ()
+    narrowings: tuple[Narrowing, ...] = ()
+    project_allow: bool | None = None
+    includes: tuple["ConfigFile", ...] = ()
+
+
+class Note(Struct, frozen=True):
+    """Something a person should know about a file: untrusted, changed, missing, ignored."""
+
+    file: str
+    kind: str
+    """``untrusted``, ``changed``, ``missing``, ``broken``, ``ignored`` or ``paused``."""
+    message: str
+
+
+class Config(Struct, frozen=True, kw_only=True):
+    """Every hook in force for one event, in configured order, and what was noticed on the way."""
+
+    files: tuple[ConfigFile, ...] = ()
+    hooks: tuple[Hook, ...] = ()
+    project_allow: bool = False
+    notes: tuple[Note, ...] = ()

@@ -1,0 +1,117 @@
+"""A session's life: it starts, its surroundings change, it ends."""
+
+from typing import ClassVar
+
+from hookline.model.events.base import Event
+
+__all__ = [
+    "ConfigChange",
+    "CwdChanged",
+    "DirectoryAdded",
+    "FileChanged",
+    "InstructionsLoaded",
+    "PostModelSwitch",
+    "PreModelSwitch",
+    "SessionEnd",
+    "SessionResume",
+    "SessionStart",
+    "Setup",
+    "WorktreeCreate",
+    "WorktreeRemove",
+]
+
+
+class SessionStart(Event, frozen=True, kw_only=True):
+    """Fires when a session begins."""
+
+    takes_context: ClassVar[bool] = True
+    rewrites: ClassVar[frozenset[str]] = frozenset({"env"})
+    source: str = ""
+
+
+class SessionEnd(Event, frozen=True, kw_only=True):
+    """Fires when a session is over."""
+
+    reason: str = ""
+
+
+class SessionResume(Event, frozen=True, kw_only=True):
+    """Fires when an earlier session is taken up again."""
+
+    takes_context: ClassVar[bool] = True
+    source: str = ""
+
+
+class Setup(Event, frozen=True, kw_only=True):
+    """Fires when a host prepares a workspace, before any session."""
+
+    takes_context: ClassVar[bool] = True
+    trigger: str = ""
+
+
+class InstructionsLoaded(Event, frozen=True, kw_only=True):
+    """Fires when a file of standing instructions was read."""
+
+    path: str = ""
+    reason: str = ""
+
+
+class ConfigChange(Event, frozen=True, kw_only=True):
+    """Fires when the host's settings changed, before they apply."""
+
+    gate: ClassVar[bool] = True
+    path: str = ""
+    source: str = ""
+
+
+class CwdChanged(Event, frozen=True, kw_only=True):
+    """Fires when the session moved to another directory."""
+
+    old_cwd: str = ""
+    new_cwd: str = ""
+
+
+class FileChanged(Event, frozen=True, kw_only=True):
+    """Fires when a watched file was added, changed or removed."""
+
+    path: str = ""
+    change: str = ""
+
+
+class DirectoryAdded(Event, frozen=True, kw_only=True):
+    """Fires when a directory joined the workspace."""
+
+    path: str = ""
+
+
+class WorktreeCreate(Event, frozen=True, kw_only=True):
+    """Fires before a work tree is made for an agent."""
+
+    gate: ClassVar[bool] = True
+    name: str = ""
+    path: str = ""
+    branch: str = ""
+    source_dir: str = ""
+
+
+class WorktreeRemove(Event, frozen=True, kw_only=True):
+    """Fires when an agent's work tree goes away."""
+
+    path: str = ""
+
+
+class PreModelSwitch(Event, frozen=True, kw_only=True):
+    """Fires before the session moves to another model."""
+
+    gate: ClassVar[bool] = True
+    asks: ClassVar[bool] = True
+    from_model: str = ""
+    to_model: str = ""
+
+
+class PostModelSwitch(Event, frozen=True, kw_only=True):
+    """Fires after the session moved to another model."""
+
+    takes_context: ClassVar[bool] = True
+    from_model: str = ""
+    to_model: str = ""

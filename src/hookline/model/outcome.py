@@ -1,0 +1,106 @@
+"""What the engine concluded, who said what on the way, and what goes back to the platform."""
+
+from typing import Any
+
+from msgspec import Struct, to_builtins
+
+from hookline.model.answers import PASS, Answer
+from hookline.model.events.base import Event
+from hookline.model.hook import Hook, Mode
+from hookline.model.verdicts import Verdict
+
+__all__ = ["Outcome", "Reply", "Run", "Substitution"]
+
+
+class Substitution(Struct, frozen=True, rename={"was": "from", "now": "to"}):
+    """Something said in other words than it was given, at least as strict, and why."""
+
+    was: str
+    now: str
+    why: str
+
+
+class Run(Struct, frozen=True):
+    """One hook's doing on one event."""
+
+    hook: Hook
+    answer: Answer
+    ns: int
+    failed: str | None = None
+    seen: Event | None = None
+    """The event as this hook saw it: earlier hooks may have rewritten the input."""
+    rejudged: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether the answer is enforced, not only written down."""
+        return self.hook.mode is Mode.ENFORCE
+
+    def as_json(self) -> dict[str, Any]:
+        """The run as the outcome's JSON shows it."""
+        shown: dict[str, Any] = {
+            "hook": self.hook.name,
+            "source": str(self.hook.source),
+            "verdict": self.answer.verdict.value,
+            "ms": round(self.ns / 1e6, 3),
+            "failed": self.failed,
+        }
+        if not self.counts:
+            shown["observed"] = True
+        if self.rejudged:
+            shown["rejudged"] = True
+        return shown
+
+
+class Reply(Struct, frozen=True, kw_only=True):
+    """What a platform gets: bytes on two streams and an exit code."""
+
+    stdout: bytes = b""
+    stderr: bytes = b""
+    exit_code: int = 0
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """The engine's conclusion on one event."""
+
+    event: Event
+    answer: Answer = PASS
+    runs: tuple[Run, ...] = ()
+    substitutions: tuple[Substitution, ...] = ()
+    final: Event | None = None
+    """The event with every rewrite applied; None when nothing was rewritten."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The merged verdict."""
+        return self.answer.verdict
+
+    @property
+    def reason(self) -> str:
+        """Why; empty for pass and for a silent allow."""
+        return self.answer.reason
+
+    def as_json(self, *, reply: Reply | None = None, error: str | None = None) -> dict[str, Any]:
+        """The outcome as JSON-ready data; every key is always there but ``reply`` and ``error``."""
+        shown: dict[str, Any] = {
+            "event": self.event.event_id(),
+            "id": self.event.id,
+            "verdict": self.answer.verdict.value,
+            "reason": self.answer.reason,
+            "context": list(self.answer.context),
+            "notice": list(self.answer.notice),
+            "rewrite": self.answer.rewrite.parts(),
+            "follow_up": list(self.answer.follow_up),
+            "metadata": dict(self.answer.metadata),
+            "runs": [run.as_json() for run in self.runs],
+            "substitutions": to_builtins(self.substitutions),
+        }
+        if reply is not None:
+            shown["reply"] = {
+                "stdout": reply.stdout.decode("utf-8", "replace"),
+                "stderr": reply.stderr.decode("utf-8", "replace"),
+                "exit_code": reply.exit_code,
+            }
+        if error is not None:
+            shown["error"] = error
+        return shown

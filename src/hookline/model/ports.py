@@ -1,0 +1,181 @@
+"""The seams between layers: what one layer needs of another, without importing it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from hookline.model.answers import Answer
+    from hookline.model.events.base import Event
+    from hookline.model.hook import Hook
+    from hookline.model.outcome import Outcome, Reply
+    from hookline.model.tools import ToolTable
+
+__all__ = [
+    "NOBODY",
+    "AnswerCodec",
+    "BuiltinModule",
+    "Call",
+    "Caller",
+    "Dialect",
+    "Handler",
+    "HandlerModule",
+    "InstantHandler",
+    "KeyProblem",
+    "Match",
+    "Matcher",
+    "PinnedFiles",
+    "Services",
+    "WaitingHandler",
+]
+
+
+class Match(Struct, frozen=True):
+    """A hook's condition holds; ``path`` is the one that made it hold, as an absolute path."""
+
+    path: str | None = None
+
+
+class Matcher(Protocol):
+    """A hook's condition on an event, compiled once when its config was loaded."""
+
+    def find(self, event: "Event", caller: "Caller") -> Match | None:
+        """The match, or None. Raises HandlerError when it cannot be decided."""
+
+    def identity(self) -> object:
+        """Equal for matchers that match the same events."""
+
+
+class Caller(Struct, frozen=True, kw_only=True):
+    """Who fired the event, as a value: handlers never look at their own process instead."""
+
+    env: Mapping[str, str] = {}
+    project_dir: str = ""
+    deadline: float | None = None
+    """Monotonic time by which the whole event must be answered."""
+    attempt: int = 1
+    depth: int = 0
+    """How many hooklines are above this one."""
+
+
+NOBODY = Caller()
+
+
+class Call(Struct, frozen=True):
+    """Everything a handler may know of one run."""
+
+    event: "Event"
+    hook: "Hook"
+    caller: Caller
+    match: Match
+    timeout: float
+    """Seconds this run may take: the hook's own, cut to what is left of the event's."""
+
+
+class InstantHandler(Protocol):
+    """A handler that answers without waiting for anything."""
+
+    instant: ClassVar[Literal[True]]
+
+    def answer(self, event: "Event", caller: Caller) -> "Answer":
+        """The answer. Raises HandlerError, or anything at all, when it fails."""
+
+
+class WaitingHandler(Protocol):
+    """A handler that waits for a process, a server or a person."""
+
+    instant: ClassVar[Literal[False]]
+
+    async def run(self, call: Call) -> "Answer":
+        """The answer, within ``call.timeout``. Raises HandlerError when it fails."""
+
+
+Handler = InstantHandler | WaitingHandler
+
+
+class AnswerCodec(Protocol):
+    """How a program that speaks a dialect is asked, and how its answer reads (``speaks:``)."""
+
+    def stdin(self, event: "Event") -> bytes:
+        """The event as this dialect writes it."""
+
+    def read_answer(
+        self, event: "Event", *, stdout: bytes, stderr: bytes, exit_code: int
+    ) -> "Answer":
+        """What the program said. Raises HandlerError when that is no answer in this dialect."""
+
+
+class Dialect(AnswerCodec, Protocol):
+    """One platform: its payloads, its replies, its tools."""
+
+    id: str
+    tools: "ToolTable"
+
+    def decode(self, payload: bytes, event: str | None) -> "Event":
+        """The canonical event in a native payload. Raises DecodeError."""
+
+    def encode(self, outcome: "Outcome") -> "Reply":
+        """The outcome in this platform's words, at least as strict."""
+
+    def refuse(self, event: str | None, reason: str) -> "Reply":
+        """What to say when no Outcome could be had for a native event: deny on a gate event."""
+
+
+class PinnedFiles(Protocol):
+    """The files a trusted hook runs, in the bytes that were trusted."""
+
+    def stand_in(self, path: str) -> str | None:
+        """A private copy to use instead of ``path``, or None when the file itself may run.
+
+        Raises HandlerUnavailable when neither can be had.
+        """
+
+
+class KeyProblem(Struct, frozen=True):
+    """A mistake in the value of one config key."""
+
+    key: str
+    message: str
+    hint: str = ""
+
+
+class BuiltinModule(Protocol):
+    """What a module in ``builtin/`` offers."""
+
+    __doc__: str | None
+    EVENTS: tuple[str, ...]
+    PRIORITY: int
+    GUARD: bool
+    Options: type[Struct]
+
+    def make(self, options: Any) -> "Callable[[Event, Caller], Answer]":
+        """The function that answers."""
+
+
+class Services(Struct, frozen=True, kw_only=True):
+    """What handlers may ask of the rest of hookline; joined in ``app.py``."""
+
+    codec: Callable[[str], AnswerCodec]
+    builtin: Callable[[str], BuiltinModule]
+    pins: "Callable[[Hook], PinnedFiles]"
+
+
+@runtime_checkable
+class HandlerModule(Protocol):
+    """What a module in ``handlers/`` offers; its file is all a new handler takes."""
+
+    KEYS: Mapping[str, Any]
+    """Config keys that choose this handler, with the type of each value."""
+    EXTRA_KEYS: Mapping[str, Any]
+    """Config keys that only make sense beside one of KEYS."""
+    COMBINES: bool
+    """Whether several of KEYS may stand in one hook."""
+
+    def check(
+        self, values: Mapping[str, Any], hook: "Hook", services: Services
+    ) -> Sequence[KeyProblem]:
+        """Every mistake in the values."""
+
+    def make(self, hook: "Hook", services: Services) -> Handler:
+        """The handler for one hook."""
