@@ -1,0 +1,240 @@
+"""One event through all its hooks: select → run → merge. Read this first.
+
+The engine knows the laws and nothing else: not where hooks come from, how a handler works,
+or what a platform can say.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from time import monotonic, perf_counter_ns
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.engine.merge import disagreements, fit, merge
+from hookline.engine.plan import Bound, Tier, plan
+from hookline.model.answers import PASS, Answer, deny, notice
+from hookline.model.errors import HandlerAnswerError, HandlerError, HandlerTimeout
+from hookline.model.events.base import Event
+from hookline.model.hook import Hook, Layer, OnError
+from hookline.model.outcome import Outcome, Run, Substitution
+from hookline.model.ports import NOBODY, Call, Caller, Match
+from hookline.model.rewriting import native_input, rewritten
+from hookline.model.tools import CANONICAL_TOOLS, ToolTable
+from hookline.model.verdicts import BLOCKING, Verdict
+
+__all__ = ["Engine"]
+
+# A handler ends itself at its deadline; this is for one that does not.
+_BACKSTOP = 1.0
+_ANY = Match()
+
+
+class _Trail(Struct):
+    """What has happened to one event so far."""
+
+    event: Event
+    runs: list[Run]
+    said: list[tuple[Run, Answer]]
+    substitutions: list[Substitution]
+    ended: bool = False
+
+
+class Engine:
+    """A fixed list of hooks, ready to judge events."""
+
+    def __init__(
+        self,
+        hooks: Iterable[Bound],
+        *,
+        tools: Callable[[str], ToolTable] = lambda dialect: CANONICAL_TOOLS,
+        project_allow: bool = False,
+        explains: bool = False,
+    ) -> None:
+        self._plan = plan(hooks)
+        self._tools = tools
+        self._project_allow = project_allow
+        self._explains = explains
+
+    async def handle(self, event: Event, caller: Caller = NOBODY) -> Outcome:
+        """The outcome of ``event``. A hook's failure is part of it, never an exception."""
+        tiers = self._plan.get(event.event_id())
+        if tiers is None:
+            return Outcome(event=event)
+        trail = _Trail(event, [], [], [])
+        for tier in tiers:
+            hooks = [bound for bound in tier.hooks if bound.always] if trail.ended else tier.hooks
+            runs = await _run(tier, hooks, trail.event, caller)
+            if all(run.answer is PASS for run in runs):
+                trail.runs += runs
+            else:
+                self._take_in(runs, trail)
+        if trail.event is not event and not trail.ended:
+            await self._rejudge(tiers, trail, caller)
+        return self._conclude(event, trail)
+
+    def _take_in(self, runs: Sequence[Run], trail: _Trail) -> None:
+        """Adds a tier's answers to the trail, and pipes its rewrites on to the next tier."""
+        table = self._tools(trail.event.dialect)
+        rewrites = []
+        for each in runs:
+            run, answer = self._fitted(each, trail, table)
+            trail.runs.append(run)
+            if not run.counts or answer is PASS:
+                continue
+            trail.said.append((run, answer))
+            trail.ended |= answer.verdict >= Verdict.DENY
+            if answer.rewrite:
+                rewrites.append((run.hook.name, answer.rewrite))
+        if len(rewrites) > 1:
+            trail.substitutions += disagreements(rewrites)
+        for _, rewrite in rewrites:
+            trail.event = rewritten(trail.event, rewrite, table)
+
+    def _fitted(self, run: Run, trail: _Trail, table: ToolTable) -> tuple[Run, Answer]:
+        """The run, and its answer as this event and this hook's layer let it count."""
+        event, hook = trail.event, run.hook
+        try:
+            answer, changed = fit(run.answer, event)
+        except HandlerAnswerError as exc:
+            run = _failed(hook, event, exc, run.ns)
+            answer, changed = run.answer, []
+        from_project = hook.source.layer >= Layer.PROJECT
+        if answer.verdict is Verdict.ALLOW and from_project and not self._project_allow:
+            why = f"`{hook.name}` is in a project file, and `project_allow` is not set"
+            changed.append(Substitution("allow", "pass", why))
+            answer = replace(answer, verdict=Verdict.PASS, reason="")
+        if answer.rewrite.input is not None:
+            patch = native_input(event, answer.rewrite.input, table)
+            answer = replace(answer, rewrite=replace(answer.rewrite, input=patch))
+        if run.counts:
+            trail.substitutions += changed
+        return run, answer
+
+    async def _rejudge(self, tiers: Sequence[Tier], trail: _Trail, caller: Caller) -> None:
+        """Law 5: every guard judges the final input, and none of them may still change it."""
+        final, table = trail.event, self._tools(trail.event.dialect)
+        judged = {id(run.hook) for run in trail.runs if run.seen is final}
+        earlier = {id(run.hook): answer for run, answer in trail.said}
+        guards = [
+            bound
+            for tier in tiers
+            for bound in tier.hooks
+            if bound.hook.guard and bound.counts and id(bound.hook) not in judged
+        ]
+        everyone = Tier(tuple(guards), instant=all(bound.handler.instant for bound in guards))
+        for each in await _run(everyone, guards, final, caller):
+            run, answer = self._fitted(each, trail, table)
+            if rewritten(final, answer.rewrite, table) is not final:
+                answer = _unsettled(run.hook)
+                run = replace(run, answer=answer)
+            run = replace(run, rejudged=True)
+            trail.runs.append(run)
+            news = _news(answer, earlier.get(id(run.hook), PASS))
+            if news is not PASS:
+                trail.said.append((run, news))
+
+    def _conclude(self, event: Event, trail: _Trail) -> Outcome:
+        if not trail.said and not trail.substitutions:
+            return Outcome(event=event, runs=tuple(trail.runs))
+        answers = []
+        for run, said in trail.said:
+            answer = said
+            if answer.verdict is Verdict.ALLOW and run.seen is not trail.event:
+                why = f"`{run.hook.name}` allowed another input than the final one"
+                trail.substitutions.append(Substitution("allow", "pass", why))
+                answer = replace(answer, verdict=Verdict.PASS, reason="")
+            answers.append(_signed(answer, run.hook))
+        merged = merge(answers)
+        if merged.verdict is Verdict.HALT and merged.follow_up:
+            merged = replace(merged, follow_up=())
+        if merged.verdict in BLOCKING and self._explains:
+            merged = replace(merged, reason=f"{merged.reason}\nhookline explain {event.id}")
+        return Outcome(
+            event=event,
+            answer=merged,
+            runs=tuple(trail.runs),
+            substitutions=tuple(trail.substitutions),
+            final=None if trail.event is event else trail.event,
+        )
+
+
+async def _run(tier: Tier, hooks: Sequence[Bound], event: Event, caller: Caller) -> list[Run]:
+    """The runs of one tier, in configured order whatever finishes first."""
+    if tier.instant:
+        return [run for bound in hooks if (run := _run_instant(bound, event, caller)) is not None]
+    waits = [_run_waiting(bound, event, caller) for bound in hooks]
+    runs = [await waits[0]] if len(waits) == 1 else await asyncio.gather(*waits)
+    return [run for run in runs if run is not None]
+
+
+def _run_instant(bound: Bound, event: Event, caller: Caller) -> Run | None:
+    started = perf_counter_ns()
+    try:
+        if bound.match is not None and bound.match.find(event, caller) is None:
+            return None
+        assert bound.handler.instant
+        answer = bound.handler.answer(event, caller)
+    except Exception as exc:
+        return _failed(bound.hook, event, exc, perf_counter_ns() - started)
+    return Run(bound.hook, answer, perf_counter_ns() - started, None, event)
+
+
+async def _run_waiting(bound: Bound, event: Event, caller: Caller) -> Run | None:
+    hook, handler, started = bound.hook, bound.handler, perf_counter_ns()
+    if handler.instant:
+        return _run_instant(bound, event, caller)
+    try:
+        match = bound.match.find(event, caller) if bound.match is not None else _ANY
+        if match is None:
+            return None
+        left = hook.timeout if caller.deadline is None else caller.deadline - monotonic()
+        timeout = min(hook.timeout, left)
+        if timeout <= 0:
+            raise HandlerTimeout(0)
+        async with asyncio.timeout(timeout + _BACKSTOP):
+            answer = await handler.run(Call(event, hook, caller, match, timeout))
+    except Exception as exc:
+        return _failed(hook, event, exc, perf_counter_ns() - started)
+    return Run(hook, answer, perf_counter_ns() - started, None, event)
+
+
+def _failed(hook: Hook, event: Event, exc: Exception, ns: int) -> Run:
+    """Law 3: what a hook's failure means is the hook's own choice, within what the event can do."""
+    what = str(exc) if isinstance(exc, HandlerError) else f"{type(exc).__name__}: {exc}"
+    text = f"hook `{hook.name}` failed: {what}"
+    answer = PASS
+    if hook.on_error is OnError.BLOCK and not event.continues and (event.gate or event.hides):
+        answer = deny(f"{text}. It guards this, so this is blocked until it works again.")
+    elif hook.on_error is not OnError.IGNORE:
+        answer = notice(text)
+    return Run(hook, answer, ns, what or type(exc).__name__, event)
+
+
+def _unsettled(hook: Hook) -> Answer:
+    return deny(
+        f"hook `{hook.name}` would change the rewritten input once more. A rewrite must settle: "
+        "let it leave its own result alone, or set `guard: false` on it."
+    )
+
+
+def _news(answer: Answer, earlier: Answer) -> Answer:
+    """What a second judgement adds to the first one of the same hook."""
+    if answer is PASS or answer == earlier:
+        return PASS
+    fields: dict[str, Any] = {
+        "context": tuple(text for text in answer.context if text not in earlier.context),
+        "notice": tuple(text for text in answer.notice if text not in earlier.notice),
+    }
+    if (answer.verdict, answer.reason) == (earlier.verdict, earlier.reason):
+        fields |= {"verdict": Verdict.PASS, "reason": ""}
+    return replace(answer, **fields)
+
+
+def _signed(answer: Answer, hook: Hook) -> Answer:
+    """A person who is held back reads by whom: the hook's name, file and line."""
+    if answer.verdict not in BLOCKING:
+        return answer
+    where = f", {hook.source}" if hook.source.file else ""
+    return replace(answer, reason=f"{answer.reason}\n— {hook.name}{where}")
