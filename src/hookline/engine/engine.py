@@ -59,14 +59,17 @@ class Engine:
 
     async def handle(self, event: Event, caller: Caller = NOBODY) -> Outcome:
         """The outcome of ``event``. A hook's failure is part of it, never an exception."""
-        tiers = self._plan.get(event.event_id())
+        tiers = self._plan.get(type(event))
         if tiers is None:
             return Outcome(event=event)
         trail = _Trail(event, [], [], [])
         for tier in tiers:
             hooks = [bound for bound in tier.hooks if bound.always] if trail.ended else tier.hooks
-            runs = await _run(tier, hooks, trail.event, caller)
-            if all(run.answer is PASS for run in runs):
+            if tier.instant:
+                runs, quiet = _run_instant(hooks, trail.event, caller)
+            else:
+                runs, quiet = await _run(hooks, trail.event, caller), False
+            if quiet:
                 trail.runs += runs
             else:
                 self._take_in(runs, trail)
@@ -98,8 +101,8 @@ class Engine:
         try:
             answer, changed = fit(run.answer, event)
         except HandlerAnswerError as exc:
-            run = _failed(hook, event, exc, run.ns)
-            answer, changed = run.answer, []
+            failed, answer = _failure(hook, event, exc)
+            run, changed = replace(run, answer=answer, failed=failed), []
         from_project = hook.source.layer >= Layer.PROJECT
         if answer.verdict is Verdict.ALLOW and from_project and not self._project_allow:
             why = f"`{hook.name}` is in a project file, and `project_allow` is not set"
@@ -123,8 +126,7 @@ class Engine:
             for bound in tier.hooks
             if bound.hook.guard and bound.counts and id(bound.hook) not in judged
         ]
-        everyone = Tier(tuple(guards), instant=all(bound.handler.instant for bound in guards))
-        for each in await _run(everyone, guards, final, caller):
+        for each in await _run(guards, final, caller):
             run, answer = self._fitted(each, trail, table)
             if rewritten(final, answer.rewrite, table) is not final:
                 answer = _unsettled(run.hook)
@@ -160,31 +162,45 @@ class Engine:
         )
 
 
-async def _run(tier: Tier, hooks: Sequence[Bound], event: Event, caller: Caller) -> list[Run]:
+async def _run(hooks: Sequence[Bound], event: Event, caller: Caller) -> list[Run]:
     """The runs of one tier, in configured order whatever finishes first."""
-    if tier.instant:
-        return [run for bound in hooks if (run := _run_instant(bound, event, caller)) is not None]
     waits = [_run_waiting(bound, event, caller) for bound in hooks]
     runs = [await waits[0]] if len(waits) == 1 else await asyncio.gather(*waits)
     return [run for run in runs if run is not None]
 
 
-def _run_instant(bound: Bound, event: Event, caller: Caller) -> Run | None:
+def _run_instant(hooks: Sequence[Bound], event: Event, caller: Caller) -> tuple[list[Run], bool]:
+    """The runs of hooks that wait for nothing, and whether every one of them passed.
+
+    An embedding program pays for this loop on each of its own tool calls, so it is one frame
+    round the hooks' own and reads the clock once per hook.
+    """
+    runs: list[Run] = []
+    quiet = True
     started = perf_counter_ns()
-    try:
-        if bound.match is not None and bound.match.find(event, caller) is None:
-            return None
-        assert bound.handler.instant
-        answer = bound.handler.answer(event, caller)
-    except Exception as exc:
-        return _failed(bound.hook, event, exc, perf_counter_ns() - started)
-    return Run(bound.hook, answer, perf_counter_ns() - started, None, event)
+    for bound in hooks:
+        failed = None
+        try:
+            if bound.match is not None and bound.match.find(event, caller) is None:
+                continue
+            assert bound.answer is not None
+            answer = bound.answer(event, caller)
+        except Exception as exc:
+            failed, answer = _failure(bound.hook, event, exc)
+        if answer is not PASS:
+            quiet = False
+        now = perf_counter_ns()
+        runs.append(Run(bound.hook, answer, now - started, failed, event))
+        started = now
+    return runs, quiet
 
 
 async def _run_waiting(bound: Bound, event: Event, caller: Caller) -> Run | None:
-    hook, handler, started = bound.hook, bound.handler, perf_counter_ns()
+    hook, handler = bound.hook, bound.handler
     if handler.instant:
-        return _run_instant(bound, event, caller)
+        runs, _ = _run_instant((bound,), event, caller)
+        return runs[0] if runs else None
+    started, failed = perf_counter_ns(), None
     try:
         match = bound.match.find(event, caller) if bound.match is not None else _ANY
         if match is None:
@@ -196,20 +212,23 @@ async def _run_waiting(bound: Bound, event: Event, caller: Caller) -> Run | None
         async with asyncio.timeout(timeout + _BACKSTOP):
             answer = await handler.run(Call(event, hook, caller, match, timeout))
     except Exception as exc:
-        return _failed(hook, event, exc, perf_counter_ns() - started)
-    return Run(hook, answer, perf_counter_ns() - started, None, event)
+        failed, answer = _failure(hook, event, exc)
+    return Run(hook, answer, perf_counter_ns() - started, failed, event)
 
 
-def _failed(hook: Hook, event: Event, exc: Exception, ns: int) -> Run:
+def _failure(hook: Hook, event: Event, exc: Exception) -> tuple[str, Answer]:
     """Law 3: what a hook's failure means is the hook's own choice, within what the event can do."""
-    what = str(exc) if isinstance(exc, HandlerError) else f"{type(exc).__name__}: {exc}"
+    if isinstance(exc, HandlerError):
+        what = str(exc)
+    elif isinstance(exc, TimeoutError):
+        what = f"no answer within {hook.timeout:g} s"
+    else:
+        what = f"{type(exc).__name__}: {exc}"
     text = f"hook `{hook.name}` failed: {what}"
-    answer = PASS
     if hook.on_error is OnError.BLOCK and not event.continues and (event.gate or event.hides):
-        answer = deny(f"{text}. It guards this, so this is blocked until it works again.")
-    elif hook.on_error is not OnError.IGNORE:
-        answer = notice(text)
-    return Run(hook, answer, ns, what or type(exc).__name__, event)
+        reason = f"{text}. It guards this, so this is blocked until it works again."
+        return what, deny(reason)
+    return what, PASS if hook.on_error is OnError.IGNORE else notice(text)
 
 
 def _unsettled(hook: Hook) -> Answer:

@@ -67,7 +67,7 @@ def disagreements(rewrites: Sequence[tuple[str, Rewrite]]) -> list[Substitution]
                     Substitution(
                         f"rewrite of {name} by `{other}`",
                         f"rewrite of {name} by `{hook}`",
-                        "both run at the same priority and disagree; the one configured later counts",
+                        "both have the same priority; the one configured later counts",
                     )
                 )
             wanted[key] = (hook, value)

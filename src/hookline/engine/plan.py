@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.model.events import EVENTS, Event
 from hookline.model.hook import Hook, Mode
 from hookline.model.ports import Handler
 
@@ -17,11 +18,12 @@ __all__ = ["Bound", "Tier", "plan"]
 class Bound:
     """A hook and the handler that runs it, with what the hot loop asks of them at hand."""
 
-    __slots__ = ("always", "counts", "handler", "hook", "match")
+    __slots__ = ("always", "answer", "counts", "handler", "hook", "match")
 
     def __init__(self, hook: Hook, handler: Handler) -> None:
         self.hook: Final = hook
         self.handler: Final = handler
+        self.answer: Final = handler.answer if handler.instant else None
         self.match: Final = hook.match
         self.always: Final = hook.always
         self.counts: Final = hook.mode is Mode.ENFORCE
@@ -34,11 +36,14 @@ class Tier(Struct, frozen=True):
     instant: bool
 
 
-def plan(hooks: Iterable[Bound]) -> Mapping[str, tuple[Tier, ...]]:
-    """Tiers by event id, ascending by priority; identical hooks once."""
+def plan(hooks: Iterable[Bound]) -> Mapping[type[Event], tuple[Tier, ...]]:
+    """Tiers by event class, ascending by priority; identical hooks once."""
     unique = _deduplicated(hooks)
     events = dict.fromkeys(event for bound in unique for event in bound.hook.events)
-    return {event: _tiers([b for b in unique if event in b.hook.events]) for event in events}
+    return {
+        EVENTS[event]: _tiers([bound for bound in unique if event in bound.hook.events])
+        for event in events
+    }
 
 
 def _tiers(hooks: list[Bound]) -> tuple[Tier, ...]:
