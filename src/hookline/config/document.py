@@ -6,49 +6,36 @@ Knows YAML 1.2 words and what we refuse of YAML; knows nothing of what a configu
 import math
 import re
 from codecs import BOM_UTF8
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct
-from yaml.cyaml import CParser
-from yaml.error import MarkedYAMLError
-from yaml.events import (
-    AliasEvent,
-    CollectionStartEvent,
-    DocumentStartEvent,
-    Event,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-)
+from yaml import CSafeLoader, MarkedYAMLError, events
 
 from hookline.model.errors import ConfigError, Problem
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "Document", "read_document"]
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "Document", "brief", "read_document"]
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 50
 
-# The line of one value, and for a container also the places inside it.
-Place: TypeAlias = "int | tuple[int, Places]"
-Places: TypeAlias = "dict[str, Place] | list[Place]"
+# The lines are a tree beside the data: the line of a value, and for a container what is inside.
+Places: TypeAlias = dict[str, Any] | list[Any]
+Place: TypeAlias = int | tuple[int, Places]
 
-_LINE_BREAK = re.compile(r"\r\n?|\n")
+# Patterns stay text here: most files need none of them, so importing should not compile them.
+_LINE_BREAK = r"\r\n?|\n"
 _PLAIN_BYTES = bytes([*b"\t\n\r", *range(0x20, 0x7F)])
 # Beside the control characters, a byte order mark inside the text is refused because nobody can
 # see it, and U+0085, U+2028 and U+2029 because libyaml would start a new line where editors do not.
-_FORBIDDEN = re.compile(
-    "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
+_FORBIDDEN = "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 
 _WORDS: dict[str, bool | None] = dict.fromkeys(("", "~", "null", "Null", "NULL"))
 _WORDS |= dict.fromkeys(("true", "True", "TRUE"), True)
 _WORDS |= dict.fromkeys(("false", "False", "FALSE"), False)
 _NUMBER_STARTS = frozenset("+-.0123456789")
-_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_INTEGER = r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+"
+_FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+_NOT_FINITE = r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 _LONGEST_NUMBER = 64
 
 _TAB_HINT = "indent with spaces; YAML does not allow tabs there"
@@ -74,13 +61,14 @@ class Document(Struct, frozen=True):
 
     def line(self, *path: str | int) -> int:
         """The line of the key or item at this path, or of its nearest ancestor that exists."""
-        line, inner = 1, self.places
+        place: Place = (1, self.places)
         for step in path:
-            place = _step(inner, step)
-            if place is None:
+            inner: Any = place[1] if isinstance(place, tuple) else {}
+            try:
+                place = inner[step]
+            except (LookupError, TypeError):
                 break
-            line, inner = place if isinstance(place, tuple) else (place, {})
-        return line
+        return _line(place)
 
 
 def read_document(raw: bytes, file: str) -> Document:
@@ -97,10 +85,15 @@ def read_document(raw: bytes, file: str) -> Document:
     return Document(file, data, places)
 
 
-def _step(places: Places, step: str | int) -> Place | None:
-    if isinstance(places, dict):
-        return places.get(step) if isinstance(step, str) else None
-    return places[step] if isinstance(step, int) and 0 <= step < len(places) else None
+def brief(text: str) -> str:
+    """A piece of somebody's text, fit to stand in a message: short, and safe on a terminal."""
+    if not text.isprintable():
+        text = text.encode("unicode_escape").decode()
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def _line(place: Place) -> int:
+    return place[0] if isinstance(place, tuple) else place
 
 
 def _decode(raw: bytes, file: str) -> str:
@@ -114,24 +107,23 @@ def _decode(raw: bytes, file: str) -> str:
         line = raw.count(b"\n", 0, error.start) + 1
         message = f"byte {error.start} (0x{raw[error.start]:02x}) is not UTF-8"
         raise ConfigError([Problem(file, line, message, "save the file as UTF-8")]) from None
-    if raw.translate(None, _PLAIN_BYTES) and _FORBIDDEN.search(text):
-        raise ConfigError(_forbidden_characters(text, file))
+    strange = raw.translate(None, _PLAIN_BYTES) and re.search(_FORBIDDEN, text)
+    if (strange or b"%TAG" in raw) and (problems := _refused_lines(text, file)):
+        raise ConfigError(problems)
     return text
 
 
-def _forbidden_characters(text: str, file: str) -> list[Problem]:
-    """The first forbidden character of every line that has one."""
-    hint = 'remove it, or write it as an escape in double quotes, such as "\\u2028"'
-    return [
-        Problem(
-            file,
-            number,
-            f"the character U+{ord(found[0]):04X} at column {found.start() + 1} is not allowed",
-            hint,
-        )
-        for number, line in enumerate(_LINE_BREAK.split(text), 1)
-        if (found := _FORBIDDEN.search(line))
-    ]
+def _refused_lines(text: str, file: str) -> list[Problem]:
+    problems = []
+    for number, line in enumerate(re.split(_LINE_BREAK, text), 1):
+        if found := re.search(_FORBIDDEN, line):
+            hint = 'remove it, or write it as an escape in double quotes, such as "\\u2028"'
+            message = f"control character U+{ord(found[0]):04X}"
+            problems.append(Problem(file, number, message, hint))
+        elif line.startswith("%TAG"):
+            # Refused before libyaml sees it, whose time grows with the square of their number.
+            problems.append(Problem(file, number, "tags (`%TAG`) are not supported", "remove it"))
+    return problems
 
 
 class _Sequence:
@@ -159,8 +151,11 @@ class _Mapping:
         self.values: dict[str, Any] = {}
         self.places: dict[str, Place] = {}
 
-    def add(self, value: object, _line: int, inner: Places | None = None) -> None:
-        assert self.key is not None
+    def add(self, value: object, line: int, inner: Places | None = None) -> None:
+        if self.key is None:
+            # Not a possible key, and reported as such; this one stands in for it.
+            self.key, self.key_line = "?", line
+            return
         # The first of two equal keys stays, so that a third one still names the line of the first.
         self.values.setdefault(self.key, value)
         self.places.setdefault(self.key, self.key_line if inner is None else (self.key_line, inner))
@@ -170,29 +165,28 @@ class _Mapping:
 class _Builder:
     """Turns parser events into data, noting every problem and going on as long as it can."""
 
-    __slots__ = ("documents", "file", "problems", "stack", "started")
+    __slots__ = ("documents", "file", "problems", "stack")
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.problems: list[Problem] = []
         self.documents = _Sequence()
-        self.started = False
         self.stack: list[_Sequence | _Mapping] = [self.documents]
 
     def read(self, text: str, data: bytes) -> None:
-        handlers: dict[type[Event], Any] = {
-            ScalarEvent: self._scalar,
-            MappingStartEvent: self._mapping_start,
-            SequenceStartEvent: self._sequence_start,
-            MappingEndEvent: self._end,
-            SequenceEndEvent: self._end,
-            AliasEvent: self._alias,
-            DocumentStartEvent: self._document_start,
+        handlers: dict[type[events.Event], Any] = {
+            events.ScalarEvent: self._scalar,
+            events.MappingStartEvent: self._start,
+            events.SequenceStartEvent: self._start,
+            events.MappingEndEvent: self._end,
+            events.SequenceEndEvent: self._end,
+            events.AliasEvent: self._alias,
+            events.DocumentStartEvent: self._document_start,
         }
         line = 1
         event: Any
         try:
-            for event in iter(CParser(data).get_event, None):
+            for event in iter(CSafeLoader(data).get_event, None):
                 line = event.start_mark.line + 1
                 if handler := handlers.get(type(event)):
                     handler(event, line)
@@ -210,100 +204,80 @@ class _Builder:
         if isinstance(data, dict) and isinstance(place, tuple):
             return data, place[1]
         kind = "a list" if isinstance(data, list) else "a single value"
-        line = place[0] if isinstance(place, tuple) else place
-        self._report(line, f"the top level must be keys and values, and this is {kind}")
+        self._report(_line(place), f"the top level must be keys and values, and this is {kind}")
         return {}, {}
 
     def _report(self, line: int, message: str, hint: str = "") -> None:
         self.problems.append(Problem(self.file, line, message, hint))
 
-    def _give_up(self, line: int, message: str, hint: str) -> NoReturn:
-        raise ConfigError([Problem(self.file, line, message, hint)])
+    def _document_start(self, _event: events.DocumentStartEvent, line: int) -> None:
+        if self.documents.values:
+            hint = "one file holds one document"
+            raise ConfigError([Problem(self.file, line, "a second document starts here", hint)])
 
-    def _document_start(self, _event: DocumentStartEvent, line: int) -> None:
-        if self.started:
-            self._give_up(line, "a second document starts here", "one file holds one document")
-        self.started = True
-
-    def _scalar(self, event: ScalarEvent, line: int) -> None:
+    def _scalar(self, event: events.ScalarEvent, line: int) -> None:
         if event.tag is not None or event.anchor is not None:
             self._refuse_properties(event, line)
+        if "\0" in event.value:
+            self._report(line, "text cannot hold a NUL character", "remove the `\\0` escape")
         parent = self.stack[-1]
         if type(parent) is _Mapping and parent.key is None:
             self._key(parent, event, line)
-        elif event.style:
-            parent.add(self._quoted(event.value, line), line)
         else:
-            parent.add(self._plain(event.value, line), line)
-
-    def _quoted(self, text: str, line: int) -> str:
-        if "\0" in text:
-            self._report(line, "text cannot hold a NUL character", "remove the `\\0` escape")
-        return text
+            value = event.value if event.style else self._plain(event.value, line)
+            parent.add(value, line)
 
     def _plain(self, text: str, line: int) -> Any:
         try:
             return _resolve(text)
         except ValueError as error:
-            self._report(line, str(error), f'write it in quotes if it is text: "{_short(text)}"')
+            self._report(line, str(error), f'write it in quotes if it is text: "{brief(text)}"')
             return None
 
-    def _key(self, parent: _Mapping, event: ScalarEvent, line: int) -> None:
-        key = self._quoted(event.value, line)
+    def _key(self, parent: _Mapping, event: events.ScalarEvent, line: int) -> None:
+        key = event.value
         parent.key, parent.key_line = key, line
-        if event.style or _is_text(key):
-            if key == "<<" and not event.style:
-                self._report(line, "merge keys (`<<`) are not supported", "write the keys out")
-            elif key in parent.places:
-                place = parent.places[key]
-                first = place[0] if isinstance(place, tuple) else place
-                self._report(
-                    line, f"the key `{key}` is already on line {first}", "keep only one of them"
-                )
+        if key in parent.places:
+            message = f"the key `{brief(key)}` is already on line {_line(parent.places[key])}"
+            self._report(line, message, "keep one of them")
+        elif event.style:
+            return
         elif not key:
             self._report(line, "a key is empty", "write a name before the `:`")
-        else:
-            hint = f'write it in quotes: "{_short(key)}"'
-            self._report(line, f"the key `{_short(key)}` is not text", hint)
+        elif key == "<<":
+            self._report(line, "merge keys (`<<`) are not supported", "write the keys out")
+        elif not _is_text(key):
+            shown = brief(key)
+            self._report(line, f"the key `{shown}` is not text", f'write it in quotes: "{shown}"')
 
-    def _mapping_start(self, event: MappingStartEvent, line: int) -> None:
-        self._start(event, line, _Mapping())
-
-    def _sequence_start(self, event: SequenceStartEvent, line: int) -> None:
-        self._start(event, line, _Sequence())
-
-    def _start(
-        self, event: CollectionStartEvent, line: int, container: _Sequence | _Mapping
-    ) -> None:
+    def _start(self, event: events.CollectionStartEvent, line: int) -> None:
         if event.tag is not None or event.anchor is not None:
             self._refuse_properties(event, line)
         if len(self.stack) > MAX_DEPTH:
-            self._give_up(line, f"nested more than {MAX_DEPTH} levels deep", "use fewer levels")
+            message = f"nested more than {MAX_DEPTH} levels deep"
+            raise ConfigError([Problem(self.file, line, message, "use fewer levels")])
+        container = _Mapping() if type(event) is events.MappingStartEvent else _Sequence()
         parent = self.stack[-1]
         if type(parent) is _Mapping and parent.key is None:
             self._report(line, "a key must be text, not a list or a mapping")
-            parent.key, parent.key_line = "?", line
-        else:
-            parent.add(container.values, line, container.places)
+        parent.add(container.values, line, container.places)
         self.stack.append(container)
 
-    def _end(self, _event: MappingEndEvent | SequenceEndEvent, _line: int) -> None:
+    def _end(self, _event: events.MappingEndEvent | events.SequenceEndEvent, _line: int) -> None:
         self.stack.pop()
 
-    def _alias(self, event: AliasEvent, line: int) -> None:
+    def _alias(self, event: events.AliasEvent, line: int) -> None:
         hint = "write the value out, or put text that starts with `*` in quotes"
         self._report(line, f"aliases (`*{event.anchor}`) are not supported", hint)
-        parent = self.stack[-1]
-        if type(parent) is _Mapping and parent.key is None:
-            parent.key, parent.key_line = f"*{event.anchor}", line
-        else:
-            parent.add(None, line)
+        self.stack[-1].add(None, line)
 
-    def _refuse_properties(self, event: ScalarEvent | CollectionStartEvent, line: int) -> None:
+    def _refuse_properties(
+        self, event: events.ScalarEvent | events.CollectionStartEvent, line: int
+    ) -> None:
         if event.tag is not None:
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")
             hint = "remove it, or put text that starts with `!` in quotes"
-            self._report(line, f"tags (`{tag}`) are not supported", hint)
+            self._report(line, f"tags (`{brief(tag)}`) are not supported", hint)
         if event.anchor is not None:
             hint = "remove it, or put text that starts with `&` in quotes"
             self._report(line, f"anchors (`&{event.anchor}`) are not supported", hint)
@@ -315,19 +289,19 @@ def _resolve(text: str) -> str | int | float | None:
         return _WORDS[text]
     if text[0] not in _NUMBER_STARTS:
         return text
-    if _INTEGER.fullmatch(text):
-        if len(text) <= _LONGEST_NUMBER:
-            base = {"0o": 8, "0x": 16}.get(text[:2], 10)
-            integer = int(text, base)
-            if -(2**63) <= integer < 2**63:
-                return integer
-        raise ValueError(f"the number `{_short(text)}` does not fit in 64 bits")
-    if _FLOAT.fullmatch(text):
+    if len(text) < 10 and text.isascii() and text.isdecimal():
+        return int(text)
+    if re.fullmatch(_INTEGER, text):
+        base = {"0o": 8, "0x": 16}.get(text[:2], 10)
+        if len(text) <= _LONGEST_NUMBER and -(2**63) <= (integer := int(text, base)) < 2**63:
+            return integer
+        raise ValueError(f"the number `{brief(text)}` does not fit in 64 bits")
+    if re.fullmatch(_FLOAT, text):
         number = float(text)
         if math.isfinite(number):
             return number
-        raise ValueError(f"the number `{_short(text)}` is too large")
-    if _NOT_FINITE.fullmatch(text):
+        raise ValueError(f"the number `{brief(text)}` is too large")
+    if re.fullmatch(_NOT_FINITE, text):
         raise ValueError(f"`{text}` is not a number that can be used here")
     return text
 
@@ -339,10 +313,6 @@ def _is_text(word: str) -> bool:
         return False
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:39]}…"
-
-
 def _syntax_problem(error: MarkedYAMLError, text: str, file: str) -> Problem:
     mark = error.problem_mark
     assert mark is not None
@@ -351,11 +321,9 @@ def _syntax_problem(error: MarkedYAMLError, text: str, file: str) -> Problem:
         message += f", {error.context}"
         if error.context_mark.line != mark.line:
             message += f" that starts on line {error.context_mark.line + 1}"
-    lines = _LINE_BREAK.split(text)
-    content = lines[mark.line] if mark.line < len(lines) else ""
+    # The mark of an error at the end of the text may lie on a line after the last one.
+    content = "".join(re.split(_LINE_BREAK, text)[mark.line : mark.line + 1])
     if "\t" in content[: len(content) - len(content.lstrip())]:
-        hint = _TAB_HINT
-    else:
-        known = (hint for part, hint in _SYNTAX_HINTS.items() if part in str(error.problem))
-        hint = next(known, "")
-    return Problem(file, mark.line + 1, message, hint)
+        return Problem(file, mark.line + 1, message, _TAB_HINT)
+    hints = (hint for part, hint in _SYNTAX_HINTS.items() if part in str(error.problem))
+    return Problem(file, mark.line + 1, message, next(hints, ""))

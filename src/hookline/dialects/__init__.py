@@ -1,0 +1,1 @@
+"""One folder per platform; each holds everything hookline knows about it."""

@@ -1,0 +1,166 @@
+"""Joins the parts: config files → hooks → engine. The only module that knows them all."""
+
+import os
+from collections.abc import Mapping
+from time import monotonic
+
+from msgspec.structs import replace
+
+from hookline import registry
+from hookline.config.discover import MANAGED_FILE, home_dir, project_root
+from hookline.config.load import Loader
+from hookline.config.types import Config, Kit
+from hookline.engine.engine import Engine
+from hookline.engine.plan import Bound
+from hookline.model.errors import HooklineError
+from hookline.model.events import Event, SessionStart, ToolEvent
+from hookline.model.hook import Hook
+from hookline.model.outcome import Outcome
+from hookline.model.ports import Caller, PinnedFiles, Services
+from hookline.store.sessions import MemoryRoots, SessionRoots
+
+__all__ = ["MAX_DEPTH", "App", "open_app", "open_loader"]
+
+# A hook that runs an agent that runs hookline is normal; three levels of it are a loop.
+MAX_DEPTH = 3
+_ENGINES_KEPT = 32
+
+
+class App:
+    """hookline for one caller's environment: finds the hooks for an event and fires them."""
+
+    def __init__(
+        self,
+        *,
+        env: Mapping[str, str],
+        cwd: str,
+        home: str | None = None,
+        config: str | None = None,
+        edited: bool = False,
+        trust: str | None = None,
+        remember: bool = False,
+        managed: str = MANAGED_FILE,
+    ) -> None:
+        self.env = env
+        self.cwd = cwd
+        self.home = home or home_dir(env)
+        services = Services(
+            codec=registry.dialect,
+            builtin=registry.builtin,
+            pins=self._pins_for,
+        )
+        self.kit = Kit(registry.handlers(), services)
+        self.loader = Loader(
+            self.kit,
+            home=self.home,
+            env=env,
+            managed=managed,
+            config_override=config,
+            trust_env=trust,
+            edited=edited,
+        )
+        self._roots = SessionRoots(self.home) if remember else MemoryRoots()
+        self._engines: dict[int, tuple[Config, Engine]] = {}
+
+    def _pins_for(self, hook: Hook) -> PinnedFiles:
+        # The loader needs the services to check a config, and they need the loader to run it.
+        return self.loader.pins_for(hook)
+
+    def root_for(self, event: Event) -> tuple[str, bool]:
+        """The session's project root, fixed at its first event; and whether this was the first."""
+        variable = registry.dialect(event.dialect).project_variable
+        return self._roots.root_for(
+            f"{event.dialect}:{event.session_id}" if event.session_id else "",
+            lambda: project_root(event.cwd, project_var=self.env.get(variable or "")),
+        )
+
+    def config_for(self, event: Event, root: str) -> Config:
+        """Every hook in force for ``event``."""
+        paths = event.tool.paths if isinstance(event, ToolEvent) else ()
+        return self.loader.load(root, event.cwd, paths)
+
+    def engine_for(self, config: Config) -> Engine:
+        """The engine for a config; kept while the config stays the same."""
+        kept = self._engines.get(id(config))
+        if kept is None:
+            while len(self._engines) >= _ENGINES_KEPT:
+                self._engines.pop(next(iter(self._engines)))
+            kept = self._engines[id(config)] = (config, self._build(config))
+        return kept[1]
+
+    def _build(self, config: Config) -> Engine:
+        modules, services = self.kit.handlers, self.kit.services
+        bound = [
+            Bound(hook, modules[hook.handler.kind].make(hook, services)) for hook in config.hooks
+        ]
+        return Engine(bound, tools=registry.tools, project_allow=config.project_allow)
+
+    async def fire(self, event: Event, *, timeout: float | None = None) -> Outcome:
+        """Runs the hooks of ``event``. Raises HooklineError when the config cannot be loaded."""
+        depth = _depth(self.env)
+        if not event.cwd:
+            event = replace(event, cwd=self.cwd)
+        root, first = self.root_for(event)
+        config = self.config_for(event, root)
+        caller = Caller(
+            env=self.env,
+            project_dir=root,
+            deadline=None if timeout is None else monotonic() + timeout,
+            depth=depth,
+        )
+        outcome = await self.engine_for(config).handle(event, caller)
+        if config.notes and (first or isinstance(event, SessionStart)):
+            # Once a session: what is not in force must not go unnoticed.
+            notices = (*(note.message for note in config.notes), *outcome.answer.notice)
+            outcome = replace(outcome, answer=replace(outcome.answer, notice=notices))
+        return outcome
+
+    async def aclose(self) -> None:
+        """Ends worker processes and connections of this app's handlers."""
+        for module in self.kit.handlers.values():
+            close = getattr(module, "aclose", None)
+            if close is not None:
+                await close()
+
+
+def _depth(env: Mapping[str, str]) -> int:
+    text = env.get("HOOKLINE_DEPTH", "0")
+    depth = int(text) if text.isdecimal() else MAX_DEPTH + 1
+    if depth > MAX_DEPTH:
+        raise HooklineError(
+            f"HOOKLINE_DEPTH is `{text}`: hooks start agents whose hooks start agents; "
+            f"more than {MAX_DEPTH} levels are refused"
+        )
+    return depth
+
+
+def open_loader(
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    *,
+    config: str | None = None,
+    edited: bool = False,
+) -> Loader:
+    """A loader for people's commands, which may take their settings from the environment."""
+    return open_app(env, cwd, config=config, edited=edited).loader
+
+
+def open_app(
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    *,
+    config: str | None = None,
+    edited: bool = False,
+    remember: bool = False,
+) -> App:
+    """An app for people's commands: HOOKLINE_HOME, _CONFIG and _TRUST are honoured."""
+    env = os.environ if env is None else env
+    return App(
+        env=dict(env),
+        cwd=cwd or os.getcwd(),
+        home=env.get("HOOKLINE_HOME") or None,
+        config=config or env.get("HOOKLINE_CONFIG") or None,
+        edited=edited,
+        trust=env.get("HOOKLINE_TRUST") or None,
+        remember=remember,
+    )

@@ -1,0 +1,87 @@
+"""The command group, and the one door through which every error leaves."""
+
+import os
+import sys
+from importlib import import_module
+from pkgutil import iter_modules
+
+import click
+
+import hookline.cli
+from hookline._version import __version__
+from hookline.model.errors import HooklineError
+from hookline.model.text import visible
+
+__all__ = ["main", "run"]
+
+
+def _names() -> list[str]:
+    modules = (info.name for info in iter_modules(hookline.cli.__path__))
+    return sorted(name for name in modules if not name.startswith("_"))
+
+
+class _Commands(click.Group):
+    """Finds a command by the name of its module, and imports it only when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return _names()
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _names():
+            return None
+        module = import_module(f"hookline.cli.{cmd_name}")
+        command: click.Command = module.command() if cmd_name == "hook" else module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from hookline.model.errors import nearest
+
+        name = args[0]
+        if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
+            hint = nearest(name, _names()) or "`hookline --help` lists them"
+            ctx.fail(f"no command is called `{visible(name)}`; {hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="hookline")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def main(debug: bool) -> None:
+    """Lifecycle hooks for AI agents, written once: allow, ask, deny, rewrite, remember.
+
+    Start with `hookline init`, try a rule with `hookline fire`, see what holds with
+    `hookline list`.
+    """
+
+
+def run(args: list[str] | None = None) -> None:
+    """Runs one command and ends the process with its exit code."""
+    arguments = sys.argv[1:] if args is None else args
+    debug = "--debug" in arguments or os.environ.get("HOOKLINE_DEBUG") == "1"
+    arguments = [word for word in arguments if word != "--debug"]
+    try:
+        main.main(args=arguments, prog_name="hookline")
+    except HooklineError as exc:
+        if debug:
+            raise
+        _fail(str(exc), 1)
+    except BrokenPipeError:
+        # The reader went away, as `| head` does. Nothing more can be said to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as exc:
+        if debug:
+            raise
+        _fail(
+            f"something went wrong that should not have: {type(exc).__name__}: {exc}. "
+            "`hookline --debug …` shows where; please report it.",
+            3,
+        )
+
+
+def _fail(message: str, code: int) -> None:
+    label = click.style("error:", fg="red", bold=True)
+    click.echo(f"{label} {visible(message)}", err=True)
+    sys.exit(code)

@@ -1,0 +1,81 @@
+"""Parts by name: a dialect is a folder, a handler or builtin a module, a plug-in an entry point.
+
+Nothing registers itself on import and no central list is edited: a new file is found by its name.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any, cast
+
+from hookline.model.errors import UnknownNameError
+from hookline.model.ports import BuiltinModule, Dialect, HandlerModule
+from hookline.model.tools import ToolTable
+
+__all__ = ["builtin", "builtin_names", "dialect", "dialect_names", "handlers", "tools"]
+
+
+def _module_names(package: str) -> list[str]:
+    found = iter_modules(import_module(package).__path__)
+    return sorted(info.name for info in found if not info.name.startswith("_"))
+
+
+def _plugin(kind: str, name: str) -> Any:
+    # Reading the metadata of every installed package is slow, so only an unknown name pays it.
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=f"hookline.{kind}", name=name):
+        return entry.load()
+    return None
+
+
+@cache
+def handlers() -> Mapping[str, HandlerModule]:
+    """Every handler module by name."""
+    modules = {name: import_module(f"hookline.handlers.{name}") for name in _handler_names()}
+    return {name: cast(HandlerModule, module) for name, module in modules.items()}
+
+
+def _handler_names() -> list[str]:
+    return _module_names("hookline.handlers")
+
+
+@cache
+def dialect(name: str) -> Dialect:
+    """The dialect with this id. Raises UnknownNameError."""
+    if name in dialect_names():
+        module = import_module(f"hookline.dialects.{name.replace('-', '_')}")
+        return cast(Dialect, module.DIALECT)
+    found = _plugin("dialects", name)
+    if found is None:
+        raise UnknownNameError("dialect", name, dialect_names())
+    return cast(Dialect, found)
+
+
+@cache
+def dialect_names() -> tuple[str, ...]:
+    """The ids of all bundled dialects."""
+    return tuple(name.replace("_", "-") for name in _module_names("hookline.dialects"))
+
+
+def tools(name: str) -> ToolTable:
+    """The tool table of a dialect."""
+    return dialect(name).tools
+
+
+@cache
+def builtin(name: str) -> BuiltinModule:
+    """The builtin with this name, written with ``-`` or ``_``. Raises UnknownNameError."""
+    if name.replace("_", "-") in builtin_names():
+        return cast(BuiltinModule, import_module(f"hookline.builtin.{name.replace('-', '_')}"))
+    found = _plugin("builtin", name)
+    if found is None:
+        raise UnknownNameError("builtin", name, builtin_names())
+    return cast(BuiltinModule, found)
+
+
+@cache
+def builtin_names() -> tuple[str, ...]:
+    """The names of all bundled builtins."""
+    return tuple(name.replace("_", "-") for name in _module_names("hookline.builtin"))
