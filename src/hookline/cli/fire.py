@@ -155,9 +155,7 @@ async def _stream(app: App, dialect: str, lines: Iterable[bytes]) -> int:
                 _, shown = await _fire(app, dialect, line)
                 bad |= "error" in shown
                 write(encode(shown) + b"\n")
-                if sys.stdout.isatty():
-                    sys.stdout.flush()
-        sys.stdout.buffer.flush()
+                sys.stdout.buffer.flush()  # the reader may wait for this line before the next
     finally:
         await app.aclose()
     return int(bad)

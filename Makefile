@@ -1,0 +1,71 @@
+# Two commands do everything on a fresh machine that has Python 3.11 and make:
+#   make demo    a scripted session through the starter config
+#   make test    every test
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+UV     := $(shell command -v uv 2>/dev/null)
+STAMP  := $(VENV)/.ready
+BENCH_STAMP := $(VENV)/.ready-bench
+LOCK   := uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --no-emit-index-url --no-header
+
+.PHONY: setup demo test check format bench coverage lock schemas clean
+.DEFAULT_GOAL := test
+
+setup: $(STAMP)
+
+# Pinned by hash; the package itself is installed editable, built by the pinned backend.
+$(STAMP): requirements/dev.txt pyproject.toml
+ifeq ($(UV),)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+else
+	test -x $(BIN)/python || uv venv --quiet --python $(PYTHON) $(VENV)
+	uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+endif
+	touch $@
+
+$(BENCH_STAMP): $(STAMP) requirements/bench.txt
+ifeq ($(UV),)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/bench.txt
+else
+	uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/bench.txt
+endif
+	touch $@
+
+demo: setup
+	@$(BIN)/hookline demo
+
+test: setup
+	$(BIN)/python -m pytest --numprocesses auto
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python tools/generate.py --check
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+coverage: setup
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest --quiet
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report --include='*/hookline/model/*,*/hookline/engine/*,*/hookline/config/*,*/hookline/handlers/*' --fail-under=95
+
+bench: $(BENCH_STAMP)
+	$(BIN)/python -m bench
+
+schemas: setup
+	$(BIN)/python tools/generate.py
+
+lock:
+	$(LOCK) pyproject.toml requirements/dev.in --output-file requirements/dev.txt
+	$(LOCK) pyproject.toml requirements/dev.in requirements/bench.in --output-file requirements/bench.txt
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

@@ -1,0 +1,139 @@
+"""``hookline demo``: a scripted session through a sample config, for everybody to see."""
+
+import asyncio
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from hookline import registry
+from hookline.app import App
+from hookline.cli._output import print_json, print_outcome, verdict_word
+from hookline.cli.init import starter
+from hookline.model.outcome import Outcome
+from hookline.model.verdicts import Verdict
+
+__all__ = ["command"]
+
+# (what happens, payload, a file that is there from then on)
+_SCRIPT: tuple[tuple[str, dict[str, Any], str | None], ...] = (
+    ("An agent starts.", {"event": "session_start", "source": "startup"}, None),
+    ("A person asks.", {"event": "user_prompt_submit", "prompt": "Tidy up and ship it"}, None),
+    (
+        "It looks round: nobody minds.",
+        {"event": "pre_tool_use", "tool": {"name": "shell", "command": "git status && ls -la"}},
+        None,
+    ),
+    (
+        "It writes a file.",
+        {
+            "event": "pre_tool_use",
+            "tool": {"name": "write", "path": "app.py", "content": "x = 1\n"},
+        },
+        "app.py",
+    ),
+    (
+        "Afterwards a command hook tells the model about it.",
+        {"event": "post_tool_use", "tool": {"name": "write", "path": "app.py", "ok": True}},
+        None,
+    ),
+    (
+        "It tidies up too much, inside a nested shell.",
+        {
+            "event": "pre_tool_use",
+            "tool": {"name": "shell", "command": "bash -c 'cd x && rm -rf ~'"},
+        },
+        None,
+    ),
+    (
+        "A commit message that only mentions danger is fine.",
+        {
+            "event": "pre_tool_use",
+            "tool": {"name": "shell", "command": "git commit -m 'do not rm -rf ~ any more'"},
+        },
+        None,
+    ),
+    (
+        "It reads a secret: a person decides.",
+        {"event": "pre_tool_use", "tool": {"name": "read", "path": ".env"}},
+        None,
+    ),
+    (
+        "It pushes by force: the command is rewritten, and guards judge the rewritten one.",
+        {"event": "pre_tool_use", "tool": {"name": "shell", "command": "git push --force"}},
+        None,
+    ),
+    (
+        "It tries production.",
+        {
+            "event": "pre_tool_use",
+            "tool": {"name": "shell", "command": "sudo kubectl delete ns x --context prod"},
+        },
+        None,
+    ),
+    (
+        "A guard is broken: it closes instead of letting things through.",
+        {"event": "pre_tool_use", "tool": {"name": "fetch", "url": "https://example.org"}},
+        None,
+    ),
+    (
+        "It wants to edit its own guard.",
+        {"event": "pre_tool_use", "tool": {"name": "edit", "path": "hookline.yaml"}},
+        None,
+    ),
+    ("It wants to stop too early.", {"event": "stop", "last_message": "Done!"}, "tests-passed"),
+    ("Now it may.", {"event": "stop", "last_message": "Done, and tested."}, None),
+    ("The session ends.", {"event": "session_end", "reason": "other"}, None),
+)
+
+
+@click.command("demo")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcomes as JSON.")
+def command(as_json: bool) -> None:
+    """Play a scripted session through a sample config. Nothing outside a temporary directory."""
+    with tempfile.TemporaryDirectory(prefix="hookline-demo-") as scratch:
+        outcomes = asyncio.run(_play(Path(scratch), as_json))
+    if as_json:
+        print_json([outcome.as_json() for outcome in outcomes])
+        return
+    counts = dict.fromkeys(Verdict, 0)
+    for outcome in outcomes:
+        counts[outcome.verdict] += 1
+    said = ", ".join(f"{n} {verdict_word(v)}" for v, n in counts.items() if n)
+    took = sum(run.ns for outcome in outcomes for run in outcome.runs) / 1e6
+    runs = sum(len(outcome.runs) for outcome in outcomes)
+    click.echo(f"{len(outcomes)} events: {said}. {runs} hooks ran, {took:.0f} ms in all.")
+    click.echo("Make it yours: `hookline init` in a project, then `hookline list`.")
+
+
+async def _play(project: Path, quiet: bool) -> list[Outcome]:
+    config = Path(__file__).with_name("_demo.yaml").read_bytes()
+    for name, content in (("hookline.yaml", config), ("starter.yaml", starter())):
+        (project / name).write_bytes(content)
+    state = {"XDG_CONFIG_HOME": str(project / "none"), "HOME": str(project)}
+    app = App(
+        env={**os.environ, **state, "HOOKLINE_DEPTH": "0"},
+        cwd=str(project),
+        home=str(project / "state"),
+        config=str(project / "hookline.yaml"),
+    )
+    decode = registry.dialect("canonical").decode
+    outcomes = []
+    try:
+        for title, payload, appears in _SCRIPT:
+            fields = {"session_id": "demo", "cwd": str(project), **payload}
+            outcome = await app.fire(decode(msgspec.json.encode(fields), None))
+            outcomes.append(outcome)
+            if not quiet:
+                click.secho(f"\n{title}", italic=True, dim=True)
+                print_outcome(outcome, quiet=True)
+            if appears:
+                (project / appears).write_text("x = 1\n", encoding="utf-8")
+    finally:
+        await app.aclose()
+    if not quiet:
+        click.echo()
+    return outcomes

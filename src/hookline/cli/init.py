@@ -1,0 +1,55 @@
+"""``hookline init``: a starter config that protects from the first minute."""
+
+import os
+from pathlib import Path
+
+import click
+
+from hookline.app import open_app
+from hookline.model.errors import HooklineError
+
+__all__ = ["command", "starter"]
+
+
+def starter() -> bytes:
+    """The starter config."""
+    return Path(__file__).with_name("_starter.yaml").read_bytes()
+
+
+@click.command("init")
+@click.option("--user", is_flag=True, help="Write your own file, which holds in every project.")
+def command(user: bool) -> None:
+    """Write a commented starter config here, and put it in force.
+
+    An existing config is never touched, nor one that was trusted here before and is gone now.
+    """
+    app = open_app()
+    if user:
+        path = Path(app.loader.user_file)
+    else:
+        path = Path(os.getcwd()) / "hookline.yaml"
+        if app.loader.is_trusted(str(path)):
+            raise HooklineError(
+                f"{path} was trusted before, and that version is still in force although the file "
+                "is gone. `hookline trust --revoke` ends that; then run `hookline init` again."
+            )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.write(starter())
+    except FileExistsError:
+        raise HooklineError(
+            f"{path} is there already; nothing was changed. `hookline check` says how it stands."
+        ) from None
+    except OSError as exc:
+        raise HooklineError(f"{path} could not be written: {exc.strerror}") from exc
+    if not user:
+        app.loader.trust(str(path))
+    _tell(path)
+
+
+def _tell(path: Path) -> None:
+    click.secho(f"wrote {path}", fg="green")
+    click.echo("It is in force. Try:")
+    click.echo("  hookline fire pre_tool_use --tool shell --command 'rm -rf ~'")
+    click.echo("  hookline list")
