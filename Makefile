@@ -9,7 +9,7 @@ STAMP  := $(VENV)/.ready
 BENCH_STAMP := $(VENV)/.ready-bench
 LOCK   := uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --no-emit-index-url --no-header
 
-.PHONY: setup demo test check format bench coverage lock schemas clean
+.PHONY: setup demo test check format bench coverage lock generate clean
 .DEFAULT_GOAL := test
 
 setup: $(STAMP)
@@ -60,7 +60,7 @@ coverage: setup
 bench: $(BENCH_STAMP)
 	$(BIN)/python -m bench
 
-schemas: setup
+generate: setup
 	$(BIN)/python tools/generate.py
 
 lock:

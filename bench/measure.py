@@ -29,6 +29,9 @@ class Ratio(Struct, frozen=True, kw_only=True):
         return self.ratio <= self.limit
 
 
+Times = tuple[list[float], list[float]]
+
+
 def alternate(ours: Callable[[], object], theirs: Callable[[], object], rounds: int) -> Times:
     """Microseconds of each call of both, in turns."""
     times: Times = ([], [])
@@ -61,7 +64,7 @@ async def alternate_async(
 def ratio(
     what: str,
     against: str,
-    times: tuple[Sequence[float], Sequence[float]],
+    times: Times,
     limit: float,
     *,
     per: int = 1,

@@ -1,4 +1,7 @@
-"""Writes what is generated from the code and committed: the JSON Schemas. ``--check`` compares."""
+"""Writes what is generated from the code and committed: the JSON Schemas and docs/events.md.
+
+``--check`` compares instead.
+"""
 
 import sys
 from pathlib import Path
@@ -8,7 +11,7 @@ import msgspec
 from hookline import registry
 from hookline.config.schema import config_schema
 from hookline.model.answers import Answer
-from hookline.model.events import AnyEvent
+from hookline.model.events import EVENTS, AnyEvent, Event
 
 ROOT = Path(__file__).resolve().parent.parent
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -27,24 +30,53 @@ def schemas() -> dict[str, object]:
 
 def rendered(schema: object) -> str:
     """A schema as it is committed."""
-    return (
-        msgspec.json.format(msgspec.json.encode(schema, order="deterministic"), indent=2).decode()
-        + "\n"
-    )
+    encoded = msgspec.json.encode(schema, order="deterministic")
+    return msgspec.json.format(encoded, indent=2).decode() + "\n"
+
+
+def events_page() -> str:
+    """docs/events.md: every event, when it fires, and what it carries."""
+    common = set(Event.__struct_fields__)
+    lines = [
+        "# Events",
+        "",
+        "Generated from `hookline.model.events`. **Bold** events are gates: blocking is possible",
+        "somewhere, so a hook on one of them is a guard and closes when it fails.",
+        "",
+        "Every event has `" + "`, `".join(sorted(Event.__struct_encode_fields__)) + "`.",
+        "",
+        "| event | when | own keys | verdicts | rewrites |",
+        "|---|---|---|---|---|",
+    ]
+    for name, cls in EVENTS.items():
+        own = [f"`{field}`" for field in cls.__struct_fields__ if field not in common]
+        verdicts = ["allow"] * cls.allows + ["ask"] * cls.asks
+        verdicts += ["deny (keep going)"] if cls.continues else ["deny"] * (cls.gate or cls.hides)
+        when = (cls.__doc__ or "").splitlines()[0].removeprefix("Fires ")
+        shown = f"**`{name}`**" if cls.gate else f"`{name}`"
+        lines.append(
+            f"| {shown} | {when} | {', '.join(own)} | {', '.join([*verdicts, 'halt'])} "
+            f"| {', '.join(sorted(cls.rewrites))} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def generated() -> dict[Path, str]:
+    """Every generated file and its text."""
+    files = {ROOT / "schemas" / name: rendered(schema) for name, schema in schemas().items()}
+    return files | {ROOT / "docs" / "events.md": events_page()}
 
 
 def main() -> int:
     """Returns 1 when ``--check`` finds a difference."""
     stale = []
-    for name, schema in schemas().items():
-        path = ROOT / "schemas" / name
-        text = rendered(schema)
+    for path, text in generated().items():
         if "--check" not in sys.argv:
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            stale.append(name)
-    for name in stale:
-        print(f"schemas/{name} is out of date: run `make schemas`", file=sys.stderr)
+            stale.append(path.relative_to(ROOT))
+    for path in stale:
+        print(f"{path} is out of date: run `make generate`", file=sys.stderr)
     return 1 if stale else 0
 
 

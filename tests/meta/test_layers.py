@@ -1,0 +1,83 @@
+"""Imports point down to ``model``, and siblings never import each other."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import hookline
+
+SRC = Path(hookline.__file__).parent
+
+# What each part may import of ours, beside itself. A part that is not named here fails the test.
+MAY_IMPORT = {
+    "shell": set(),
+    "processes": set(),
+    "model": set(),
+    "engine": {"model"},
+    "config": {"model", "shell"},
+    "handlers": {"model", "shell", "processes"},
+    "builtin": {"model"},
+    "store": {"model"},
+    "dialects": {"model"},
+    "registry": {"model"},
+    "app": {"model", "engine", "config", "store", "registry"},
+    "functions": {"model", "engine", "config", "handlers"},
+    "library": {"model", "engine", "app", "registry", "functions"},
+    "testing": {"model", "app", "registry", "library", "processes"},
+    "cli": {"model", "app", "registry", "library", "config", "_version"},
+    "__init__": {"model", "functions", "library", "_version"},
+    "__main__": {"cli"},
+    "_version": set(),
+}
+
+
+def part_of(path: Path) -> str:
+    """The part of the package that a file belongs to."""
+    return path.relative_to(SRC).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> set[str]:
+    """Every module of ours that a file imports, however deep in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+            found |= {
+                f"{node.module}.{name.name}" for name in node.names if node.module == "hookline"
+            }
+        elif isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+    return {name.removeprefix("hookline.") for name in found if name.startswith("hookline.")}
+
+
+FILES = sorted(SRC.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SRC)))
+def test_a_module_imports_only_the_layers_below_its_own(path: Path) -> None:
+    part = part_of(path)
+    allowed = MAY_IMPORT[part] | {part}
+    upward = {name for name in imports(path) if name.split(".")[0] not in allowed}
+    assert not upward, f"{path.relative_to(SRC)} may not import {sorted(upward)}"
+
+
+@pytest.mark.parametrize("folder", ["dialects", "builtin", "handlers"])
+def test_siblings_inside_a_folder_never_import_each_other(folder: str) -> None:
+    for path in sorted((SRC / folder).rglob("*.py")):
+        own = path.relative_to(SRC / folder).parts[0].removesuffix(".py")
+        for name in imports(path):
+            words = name.split(".")
+            if words[0] != folder or len(words) == 1:
+                continue
+            # What starts with `_` is there to be shared.
+            assert words[1] == own or words[1].startswith("_"), f"{path.name} imports {name}"
+
+
+def test_modules_stay_readable() -> None:
+    too_long = {
+        str(path.relative_to(SRC)): lines
+        for path in FILES
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > 350
+    }
+    assert not too_long, f"split by topic: {too_long}"
