@@ -1,7 +1,7 @@
 """Joins the parts: config files → hooks → engine. The only module that knows them all."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from time import monotonic
 
 from msgspec.structs import replace
@@ -40,6 +40,7 @@ class App:
         trust: str | None = None,
         remember: bool = False,
         managed: str = MANAGED_FILE,
+        functions: Sequence[Bound] = (),
     ) -> None:
         self.env = env
         self.cwd = cwd
@@ -60,6 +61,7 @@ class App:
             edited=edited,
         )
         self._roots = SessionRoots(self.home) if remember else MemoryRoots()
+        self._functions = tuple(functions)
         self._engines: dict[int, tuple[Config, Engine]] = {}
 
     def _pins_for(self, hook: Hook) -> PinnedFiles:
@@ -93,6 +95,8 @@ class App:
         bound = [
             Bound(hook, modules[hook.handler.kind].make(hook, services)) for hook in config.hooks
         ]
+        # Layers in order; sorting is stable, so the order inside a layer stays as configured.
+        bound = sorted([*bound, *self._functions], key=lambda each: min(each.hook.source.layer, 3))
         return Engine(bound, tools=registry.tools, project_allow=config.project_allow)
 
     async def fire(self, event: Event, *, timeout: float | None = None) -> Outcome:
@@ -100,8 +104,7 @@ class App:
         depth = _depth(self.env)
         if not event.cwd:
             event = replace(event, cwd=self.cwd)
-        root, first = self.root_for(event)
-        config = self.config_for(event, root)
+        root, first, config = self._settle(event)
         caller = Caller(
             env=self.env,
             project_dir=root,
@@ -114,6 +117,19 @@ class App:
             notices = (*(note.message for note in config.notes), *outcome.answer.notice)
             outcome = replace(outcome, answer=replace(outcome.answer, notice=notices))
         return outcome
+
+    def _settle(self, event: Event) -> tuple[str, bool, Config]:
+        """The session's root and the config in force there."""
+        try:
+            root, first = self.root_for(event)
+        except HooklineError:
+            # Without a place to remember the root, only an empty config is safe to go on with:
+            # then there is nothing that leaving the project could take out of force.
+            config = self.config_for(event, event.cwd)
+            if config.files or config.notes:
+                raise
+            return event.cwd, True, config
+        return root, first, self.config_for(event, root)
 
     async def aclose(self) -> None:
         """Ends worker processes and connections of this app's handlers."""
