@@ -56,7 +56,7 @@ class App:
             home=self.home,
             env=env,
             managed=managed,
-            config_override=config,
+            config_override=None if config is None else os.path.join(cwd, config),
             trust_env=trust,
             edited=edited,
         )

@@ -55,7 +55,7 @@ def hook(
     def mark(function: F) -> F:
         code = getattr(function, "__code__", None)
         entry = Hook(
-            name=name or getattr(function, "__name__", repr(function)),
+            name=name or str(getattr(function, "__name__", function)),
             events=events,
             handler=HandlerSpec("python", {"function": function}),
             match=_matcher(match),

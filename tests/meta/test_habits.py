@@ -26,7 +26,7 @@ def calls(path: Path) -> set[str]:
 @pytest.mark.parametrize("part", ["engine", "handlers", "builtin", "dialects", "model", "config"])
 def test_the_callers_environment_is_a_value_never_our_own(part: str) -> None:
     for path in sorted((SRC / part).rglob("*.py")):
-        if path.name == "_worker.py":
+        if path.name == "_python_worker.py":
             continue  # it is the child: its environment is the caller's, set for each call
         own = calls(path) & {"os.environ", "os.getenv", "os.getcwd", "Path.cwd", "environ"}
         assert not own, f"{path.relative_to(SRC)} looks at its own process: {own}"

@@ -1,16 +1,22 @@
 """What loading yields: one value per file, and the sum of all files that are in force."""
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 
 from msgspec import Struct
 
 from hookline.model.hook import Hook, Layer
 from hookline.model.ports import HandlerModule, Matcher, Services
 
-__all__ = ["Config", "ConfigFile", "Kit", "Narrowing", "Note", "ReadFile"]
+__all__ = ["Config", "ConfigFile", "Kit", "Narrowing", "Note", "ReadFile", "utc_now"]
 
 ReadFile = Callable[[str], bytes]
 """Reads a file by absolute path: from disk, or from the bytes that were trusted."""
+
+
+def utc_now() -> datetime:
+    """The time on the machine's clock."""
+    return datetime.now(UTC)
 
 
 class Kit(Struct, frozen=True):
@@ -19,6 +25,10 @@ class Kit(Struct, frozen=True):
     handlers: Mapping[str, HandlerModule]
     """Handler modules by name, e.g. ``rule``, ``command``."""
     services: Services
+    known_tools: frozenset[str] = frozenset()
+    """Every platform's own names of tools, beside the canonical ones."""
+    clock: Callable[[], datetime] = utc_now
+    """By which exceptions end."""
 
 
 class Narrowing(Struct, frozen=True):

@@ -21,6 +21,7 @@ from hookline.model.hook import Hook, Layer, OnError
 from hookline.model.outcome import Outcome, Run, Substitution
 from hookline.model.ports import NOBODY, Call, Caller, Match
 from hookline.model.rewriting import native_input, rewritten
+from hookline.model.text import visible
 from hookline.model.tools import CANONICAL_TOOLS, ToolTable
 from hookline.model.verdicts import BLOCKING, Verdict
 
@@ -129,8 +130,8 @@ class Engine:
         for each in await _run(guards, final, caller):
             run, answer = self._fitted(each, trail, table)
             if rewritten(final, answer.rewrite, table) is not final:
-                answer = _unsettled(run.hook)
-                run = replace(run, answer=answer)
+                unsettled = replace(run, answer=_unsettled(run))
+                run, answer = self._fitted(unsettled, trail, table)
             run = replace(run, rejudged=True)
             trail.runs.append(run)
             news = _news(answer, earlier.get(id(run.hook), PASS))
@@ -185,9 +186,13 @@ def _run_instant(hooks: Sequence[Bound], event: Event, caller: Caller) -> tuple[
                 continue
             assert bound.answer is not None
             answer = bound.answer(event, caller)
-        except Exception as exc:
+            if answer is not PASS:
+                quiet = False
+                _check_type(answer)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as exc:  # a hook that calls sys.exit() has failed, no more than that
             failed, answer = _failure(bound.hook, event, exc)
-        if answer is not PASS:
             quiet = False
         now = perf_counter_ns()
         runs.append(Run(bound.hook, answer, now - started, failed, event))
@@ -211,19 +216,42 @@ async def _run_waiting(bound: Bound, event: Event, caller: Caller) -> Run | None
             raise HandlerTimeout(0)
         async with asyncio.timeout(timeout + _BACKSTOP):
             answer = await handler.run(Call(event, hook, caller, match, timeout))
-    except Exception as exc:
+        _check_type(answer)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as exc:
+        if isinstance(exc, asyncio.CancelledError) and _is_cancelled():
+            raise  # it is the event that was given up, not the hook that failed
         failed, answer = _failure(hook, event, exc)
     return Run(hook, answer, perf_counter_ns() - started, failed, event)
 
 
-def _failure(hook: Hook, event: Event, exc: Exception) -> tuple[str, Answer]:
-    """Law 3: what a hook's failure means is the hook's own choice, within what the event can do."""
+def _check_type(answer: object) -> None:
+    if type(answer) is not Answer:
+        raise HandlerAnswerError(f"answered with a {type(answer).__name__}, not an Answer")
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _told(exc: BaseException, hook: Hook) -> str:
+    """What happened, in words; never empty, whatever the exception makes of itself."""
+    try:
+        text = visible(str(exc))
+    except Exception:
+        text = "(it cannot be shown)"
     if isinstance(exc, HandlerError):
-        what = str(exc)
-    elif isinstance(exc, TimeoutError):
-        what = f"no answer within {hook.timeout:g} s"
-    else:
-        what = f"{type(exc).__name__}: {exc}"
+        return text or type(exc).__name__
+    if isinstance(exc, TimeoutError):
+        return text or f"no answer within {hook.timeout:g} s"
+    return f"{type(exc).__name__}: {text}" if text else type(exc).__name__
+
+
+def _failure(hook: Hook, event: Event, exc: BaseException) -> tuple[str, Answer]:
+    """Law 3: what a hook's failure means is the hook's own choice, within what the event can do."""
+    what = _told(exc, hook)
     text = f"hook `{hook.name}` failed: {what}"
     if hook.on_error is OnError.BLOCK and not event.continues and (event.gate or event.hides):
         reason = f"{text}. It guards this, so this is blocked until it works again."
@@ -231,22 +259,28 @@ def _failure(hook: Hook, event: Event, exc: Exception) -> tuple[str, Answer]:
     return what, PASS if hook.on_error is OnError.IGNORE else notice(text)
 
 
-def _unsettled(hook: Hook) -> Answer:
-    return deny(
-        f"hook `{hook.name}` would change the rewritten input once more. A rewrite must settle: "
-        "let it leave its own result alone, or set `guard: false` on it."
+def _unsettled(run: Run) -> Answer:
+    """In place of an answer that would change what was rewritten already, at least as strict."""
+    verdict = max(run.answer.verdict, Verdict.DENY)
+    why = (
+        f"hook `{run.hook.name}` would change the rewritten input once more. A rewrite must "
+        "settle: let it leave its own result alone, or set `guard: false` on it."
     )
+    reason = f"{run.answer.reason}\n{why}" if verdict is run.answer.verdict else why
+    return Answer(verdict=verdict, reason=reason)
 
 
 def _news(answer: Answer, earlier: Answer) -> Answer:
     """What a second judgement adds to the first one of the same hook."""
-    if answer is PASS or answer == earlier:
+    if answer is PASS:
         return PASS
     fields: dict[str, Any] = {
         "context": tuple(text for text in answer.context if text not in earlier.context),
         "notice": tuple(text for text in answer.notice if text not in earlier.notice),
     }
-    if (answer.verdict, answer.reason) == (earlier.verdict, earlier.reason):
+    # The first allow was for another input, so this one is news.
+    said_before = (answer.verdict, answer.reason) == (earlier.verdict, earlier.reason)
+    if said_before and answer.verdict is not Verdict.ALLOW:
         fields |= {"verdict": Verdict.PASS, "reason": ""}
     return replace(answer, **fields)
 

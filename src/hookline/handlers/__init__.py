@@ -1,0 +1,1 @@
+"""One module per way to run a hook; names with an underscore in front are parts they share."""

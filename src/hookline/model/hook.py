@@ -97,8 +97,6 @@ class Hook(Struct, frozen=True, kw_only=True):
     """The dialect in which its program answers."""
     pins: tuple[str, ...] = ()
     """Globs of further files that are trusted, and checked, together with this hook."""
-    exceptions: tuple[Matcher, ...] = ()
-    """Conditions under which the hook stays silent although it matches."""
 
     def __post_init__(self) -> None:
         if not self.events:

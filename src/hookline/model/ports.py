@@ -111,6 +111,8 @@ class Dialect(AnswerCodec, Protocol):
 
     id: str
     tools: "ToolTable"
+    project_variable: str | None
+    """The variable in which the platform names the project, if it does."""
 
     def decode(self, payload: bytes, event: str | None) -> "Event":
         """The canonical event in a native payload. Raises DecodeError."""

@@ -15,6 +15,7 @@ __all__ = [
     "ToolRow",
     "ToolTable",
     "patched_paths",
+    "tool",
 ]
 
 
@@ -261,3 +262,8 @@ CANONICAL_TOOLS = ToolTable(
         for name in names.split()
     }
 )
+
+
+def tool(name: str, /, **input: Any) -> Tool:
+    """A tool call as the canonical dialect reads it: ``tool("shell", command="ls")``."""
+    return CANONICAL_TOOLS.read(name, input)

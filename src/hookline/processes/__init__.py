@@ -1,0 +1,6 @@
+"""Runs one child process for an asyncio caller, bounded in time and output."""
+
+from hookline.processes.run import Finished, run
+from hookline.processes.start import CannotStart
+
+__all__ = ["CannotStart", "Finished", "run"]

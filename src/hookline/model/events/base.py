@@ -22,6 +22,10 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
+def _no_raw() -> Raw:
+    return Raw(b"null")
+
+
 class Agent(Struct, frozen=True, kw_only=True):
     """Who acted: the main agent at depth 0, or a sub-agent below it."""
 
@@ -64,7 +68,7 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="event", tag=snake_case
     dialect: str = "canonical"
     native_event: str = ""
     budget: Budget | None = None
-    raw: Raw = Raw(b"null")
+    raw: Raw = field(default_factory=_no_raw)
     """The native payload, untouched."""
 
     @classmethod

@@ -1,0 +1,54 @@
+"""``hookline pause``: for a while, only the managed hooks are in force."""
+
+import os
+import time
+from datetime import datetime
+
+import click
+
+from hookline.cli._output import print_json
+from hookline.cli._terminal import confirm
+from hookline.config.pause import end_pause, parse_duration, read_pause, start_pause
+from hookline.model.errors import HooklineError
+
+__all__ = ["command"]
+
+
+@click.command("pause")
+@click.argument("duration", required=False)
+@click.option("--off", is_flag=True, help="End the pause now.")
+@click.option("--status", is_flag=True, help="Say whether there is a pause.")
+@click.option("--yes", is_flag=True, help="Do not ask; counts only where HOOKLINE_TRUST is set.")
+@click.option("--json", "as_json", is_flag=True, help="Print data for programs.")
+def command(duration: str | None, off: bool, status: bool, yes: bool, as_json: bool) -> None:
+    """Put all hooks but the managed ones out of force for DURATION, such as 90s, 10m or 2h.
+
+    It asks on the terminal, ends by itself after a day at most, and every session is told.
+    """
+    from hookline.app import open_loader
+
+    if (duration is not None) + off + status != 1:
+        raise HooklineError("say how long, such as `hookline pause 10m`, or --off, or --status")
+    home = open_loader(os.environ, os.getcwd()).home
+    now = time.time()
+    if duration is not None:
+        seconds = parse_duration(duration)
+        confirm(
+            f"Put all hooks but the managed ones out of force for {duration}?", os.environ, yes=yes
+        )
+        start_pause(home, seconds, now=now)
+    elif off:
+        end_pause(home)
+    _tell(home, now, as_json)
+
+
+def _tell(home: str, now: float, as_json: bool) -> None:
+    pause = read_pause(home)
+    paused = pause is not None and pause.holds(now)
+    until = datetime.fromtimestamp(pause.until).astimezone() if pause and paused else None
+    if as_json:
+        print_json({"paused": paused, "until": until})
+    elif until:
+        click.secho(f"paused until {until:%H:%M:%S}; `hookline pause --off` ends it", fg="yellow")
+    else:
+        click.echo("not paused: every hook is in force")

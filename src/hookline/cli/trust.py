@@ -1,0 +1,167 @@
+"""``hookline trust``: look at a project's config, and put this version of it in force."""
+
+import os
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from hookline.cli._output import print_json
+from hookline.cli._review import Review
+from hookline.cli._terminal import confirm
+from hookline.config.discover import NAMES, place_of, project_root
+from hookline.config.trust import TrustedSet
+from hookline.model.errors import ConfigError, TrustError
+from hookline.model.text import visible
+
+if TYPE_CHECKING:
+    from hookline.config.load import Loader, Standing
+
+__all__ = ["command"]
+
+
+@click.command("trust")
+@click.argument("paths", nargs=-1, metavar="[PATH]…", type=click.Path())
+@click.option("--list", "list_all", is_flag=True, help="Show everything that is trusted.")
+@click.option("--revoke", is_flag=True, help="Put a config out of force.")
+@click.option("--yes", is_flag=True, help="Do not ask; counts only where HOOKLINE_TRUST is set.")
+@click.option("--json", "as_json", is_flag=True, help="Print data for programs.")
+def command(paths: tuple[str, ...], list_all: bool, revoke: bool, yes: bool, as_json: bool) -> None:
+    """Show what changed in this project's configs, and trust them as they are now.
+
+    PATH is a config or a project directory; without one, every config that counts here and is
+    not trusted as it is. Until then the version trusted last stays in force.
+    """
+    from hookline.app import open_loader
+
+    loader = open_loader(os.environ, os.getcwd())
+    if list_all:
+        _list(loader, as_json)
+        return
+    places = [place for path in paths for place in _named(loader, os.path.abspath(path))]
+    standings = [loader.standing(place) for place in places] if paths else _here(loader)
+    if revoke:
+        _revoke(loader, standings, yes, as_json)
+    else:
+        _trust(loader, standings, yes, as_json)
+
+
+def _named(loader: "Loader", path: str) -> Iterator[str]:
+    if os.path.isdir(path):
+        places = [place_of(os.path.join(path, name)) for name in NAMES]
+        found = [place for place in places if os.path.lexists(place) or loader.store.has(place)]
+        if not found:
+            raise TrustError(f"there is no {' or '.join(NAMES)} in `{path}`")
+        yield from found
+    elif os.path.basename(path) != "hookline.yaml":
+        message = f"`{path}` is no project config; those are called {' or '.join(NAMES)}"
+        raise TrustError(f"{message}, and what they include is trusted with them")
+    else:
+        yield place_of(path)
+
+
+def _here(loader: "Loader") -> list["Standing"]:
+    cwd = os.getcwd()
+    return list(loader.standings(project_root(cwd, project_var=None), cwd))
+
+
+def _trust(loader: "Loader", standings: Sequence["Standing"], yes: bool, as_json: bool) -> None:
+    there = [each for each in standings if each.state != "missing"]
+    reviews = [each for each in (_review(loader, each) for each in there) if each.is_news]
+    for review in reviews:
+        # Whoever reads data from stdout still has to see what they are asked about.
+        click.echo("\n".join((*review.as_lines(), "")), err=as_json)
+    if reviews:
+        names = ", ".join(f"{each.draft.config} ({each.draft.digest[:12]})" for each in reviews)
+        confirm(f"Trust {names} as shown?", os.environ, yes=yes)
+        _check_vouched(reviews, yes)
+    data = [each.as_json() for each in reviews]
+    for review in reviews:
+        loader.store.trust(review.draft.config, review.draft.readings)
+    if as_json:
+        print_json(data)
+        return
+    for review in reviews:
+        click.secho(f"trusted {visible(review.draft.config)}", fg="green")
+    for each in standings:
+        if each.state == "missing":
+            click.echo(f"{visible(each.config)} is gone and still in force; --revoke ends that")
+    if not reviews:
+        click.echo("nothing to trust: every config there is here is in force as it is")
+
+
+def _check_vouched(reviews: Sequence[Review], yes: bool) -> None:
+    """With ``--yes`` the hashes in HOOKLINE_TRUST are the answer, and answer only for those."""
+    words = os.environ.get("HOOKLINE_TRUST", "").replace(",", " ").split()
+    for review in reviews if yes and words and "all" not in words else ():
+        if review.draft.digest not in words:
+            message = f"HOOKLINE_TRUST does not name this version of `{review.draft.config}`"
+            raise TrustError(f"{message}, whose sha256 is {review.draft.digest}")
+
+
+def _review(loader: "Loader", standing: "Standing") -> Review:
+    draft = loader.draft(standing.config)
+    if standing.trusted is None:
+        return Review(draft, standing.state)
+    try:
+        before = loader.trusted_file(standing.trusted)
+    except (ConfigError, TrustError):
+        return Review(draft, "damaged")
+    return Review(draft, standing.state, standing.trusted, before)
+
+
+def _revoke(loader: "Loader", standings: Sequence["Standing"], yes: bool, as_json: bool) -> None:
+    known = [each.config for each in standings if loader.store.has(each.config)]
+    if known:
+        names = ", ".join(known)
+        confirm(f"Put {names} out of force?", os.environ, yes=yes)
+    for place in known:
+        loader.store.revoke(place)
+    if as_json:
+        print_json([{"config": place, "state": "revoked"} for place in known])
+    else:
+        for place in known:
+            click.echo(f"{visible(place)} is no longer trusted, and nothing in it is in force")
+        if not known:
+            click.echo("nothing to do: no config here is trusted")
+
+
+def _list(loader: "Loader", as_json: bool) -> None:
+    sets, damaged = loader.store.sets()
+    standings = [loader.standing(each.config) for each in sets]
+    if as_json:
+        data = [_as_json(each) for each in standings]
+        print_json([*data, *({"state": "damaged", "problem": str(each)} for each in damaged)])
+        return
+    for standing in standings:
+        trusted = standing.trusted
+        assert trusted is not None
+        state = click.style(f"{standing.state:<8}", fg=_state_colour(standing.state))
+        click.echo(f"{state} {_when(trusted)}  {visible(standing.config)}")
+        for path in standing.changed:
+            click.echo(f"         {visible(path)} is not as it was trusted")
+    for error in damaged:
+        click.secho(f"damaged  {visible(str(error))}", fg="red")
+    if not sets and not damaged:
+        click.echo("nothing is trusted yet")
+
+
+def _as_json(standing: "Standing") -> dict[str, object]:
+    trusted = standing.trusted
+    assert trusted is not None
+    return {
+        "config": standing.config,
+        "state": standing.state,
+        "time": _when(trusted),
+        "files": [file.path for file in trusted.files],
+        "changed": list(standing.changed),
+    }
+
+
+def _when(trusted: TrustedSet) -> str:
+    return datetime.fromtimestamp(trusted.time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _state_colour(state: str) -> str:
+    return "green" if state == "trusted" else "yellow"

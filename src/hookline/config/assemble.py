@@ -1,0 +1,147 @@
+"""Compiled files into one config: their order, and what one file may say of another's hooks.
+
+Knows layers. A file speaks for hooks of its own rank and below, never for those above it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.config.exceptions import Except
+from hookline.config.types import Config, ConfigFile, Note
+from hookline.model.errors import nearest
+from hookline.model.hook import Hook, Layer
+from hookline.model.ports import Matcher
+
+__all__ = ["assemble"]
+
+
+def assemble(files: Sequence[ConfigFile], *, paused: bool = False) -> Config:
+    """Every hook in force, in configured order, and a note on everything that was ignored."""
+    ordered = tuple(sorted(files, key=_rank))
+    places = [place for file in ordered for place in _places(file, ())]
+    hooks = [_Placed(hook, place) for place in places for hook in place.file.hooks]
+    notes: list[Note] = []
+    off = _disabled(places, hooks, notes)
+    exceptions = _exceptions(places, hooks, notes)
+    project_allow = _project_allow(places, notes)
+    in_force = [each for each in hooks if id(each) not in off]
+    if paused:
+        stay = [each for each in in_force if each.place.layer is Layer.MANAGED]
+        notes.append(Note("", "paused", _paused(len(in_force) - len(stay))))
+        in_force = stay
+    return Config(
+        files=ordered,
+        hooks=tuple(_narrowed(each.hook, exceptions.get(id(each), [])) for each in in_force),
+        project_allow=project_allow,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _rank(file: ConfigFile) -> tuple[Layer, int]:
+    """Layers in order, and a project's files from outer to inner."""
+    inner = file.project_dir.rstrip("/").count("/") if file.layer is Layer.PROJECT else 0
+    return file.layer, inner
+
+
+class _Place(Struct, frozen=True):
+    """A file where it stands; what it includes has no more say than the file itself."""
+
+    file: ConfigFile
+    above: tuple[ConfigFile, ...] = ()
+
+    @property
+    def layer(self) -> Layer:
+        """The layer of the file that a person put into force."""
+        return self.above[0].layer if self.above else self.file.layer
+
+    def holds(self, other: "_Place") -> bool:
+        """Whether the other is this file, or was included through it."""
+        return any(each is self.file for each in (other.file, *other.above))
+
+    def may_disable(self, other: "_Place") -> bool:
+        own_only = self.above or self.layer is Layer.PROJECT
+        return self.holds(other) if own_only else other.layer >= self.layer
+
+    def may_narrow(self, other: "_Place") -> bool:
+        return self.holds(other) if self.above else other.layer >= self.layer
+
+
+class _Placed(Struct, frozen=True):
+    hook: Hook
+    place: _Place
+
+
+def _places(file: ConfigFile, above: tuple[ConfigFile, ...]) -> Iterator[_Place]:
+    yield _Place(file, above)
+    for included in file.includes:
+        yield from _places(included, (*above, file))
+
+
+def _disabled(places: Sequence[_Place], hooks: Sequence[_Placed], notes: list[Note]) -> set[int]:
+    return {
+        id(each)
+        for place in places
+        for name in place.file.disable
+        for each in _called(name, "disable", place, place.may_disable, hooks, notes)
+    }
+
+
+def _exceptions(
+    places: Sequence[_Place], hooks: Sequence[_Placed], notes: list[Note]
+) -> dict[int, list[Matcher]]:
+    found: dict[int, list[Matcher]] = {}
+    for place in places:
+        for narrowing in place.file.narrowings:
+            name = narrowing.name
+            for each in _called(name, "narrow", place, place.may_narrow, hooks, notes):
+                found.setdefault(id(each), []).extend(narrowing.exceptions)
+    return found
+
+
+def _called(
+    name: str,
+    verb: str,
+    place: _Place,
+    may: Callable[[_Place], bool],
+    hooks: Sequence[_Placed],
+    notes: list[Note],
+) -> Iterator[_Placed]:
+    """The hooks of this name that the file may speak for; anything else becomes a note."""
+    file = place.file.file
+    called = [each for each in hooks if each.hook.name == name]
+    if not called:
+        hint = nearest(name, (each.hook.name for each in hooks))
+        message = f"{file} wants to {verb} `{name}`, and no hook is called so. {hint}"
+        notes.append(Note(file, "ignored", message.rstrip()))
+    for each in called:
+        if may(each.place):
+            yield each
+        else:
+            message = f"{file} may not {verb} `{name}` from {each.hook.source}; it stays in force"
+            notes.append(Note(file, "ignored", message))
+
+
+def _narrowed(hook: Hook, exceptions: Sequence[Matcher]) -> Hook:
+    return replace(hook, match=Except(hook.match, exceptions)) if exceptions else hook
+
+
+def _project_allow(places: Sequence[_Place], notes: list[Note]) -> bool:
+    """What the highest layer that says anything says; only managed and user files are asked."""
+    decided: bool | None = None
+    for place in places:
+        said = place.file.project_allow
+        if said is None:
+            continue
+        if place.file.layer in {Layer.MANAGED, Layer.USER}:
+            decided = said if decided is None else decided
+        else:
+            message = f"`project_allow` in {place.file.file} counts only in the user's own config"
+            notes.append(Note(place.file.file, "ignored", message))
+    return bool(decided)
+
+
+def _paused(count: int) -> str:
+    hooks = "1 hook is" if count == 1 else f"{count} hooks are"
+    return f"hookline is paused: {hooks} not run; managed hooks still are"

@@ -1,0 +1,178 @@
+"""One ``hookline.yaml`` and what it includes: from bytes to compiled hooks, or to every problem.
+
+Knows files; what stands under ``hooks:`` is compiled in ``hooks``, and which files count for an
+event is decided elsewhere.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
+
+from hookline.config.convert import convert
+from hookline.config.document import Document, brief, read_document
+from hookline.config.hooks import Entry, HookCompiler, Report
+from hookline.config.schema import FileEntry, Format, MatchEntry, file_format
+from hookline.config.types import ConfigFile, Kit, Narrowing, ReadFile
+from hookline.model.errors import ConfigError, Problem, TrustError
+from hookline.model.hook import Hook, Layer
+
+__all__ = ["MAX_INCLUDES", "compile_file"]
+
+MAX_INCLUDES = 8
+"""How deep files may include each other."""
+
+
+def compile_file(
+    raw: bytes, *, file: str, layer: Layer, project_dir: str, kit: Kit, read: ReadFile
+) -> ConfigFile:
+    """The file, compiled with all it includes; raises ConfigError with every problem in them."""
+    compiler = _FileCompiler(kit, project_dir, read)
+    compiled = compiler.compile(raw, file, layer, ())
+    if compiled is None or compiler.problems:
+        raise ConfigError(compiler.problems)
+    return compiled
+
+
+class _FileCompiler:
+    """Compiles a file and its includes, each once."""
+
+    def __init__(self, kit: Kit, project_dir: str, read: ReadFile) -> None:
+        self.kit = kit
+        self.project_dir = project_dir
+        self.read = read
+        self.form = file_format(kit.handlers)
+        self.problems: list[Problem] = []
+        self.seen: set[str] = set()
+
+    def compile(
+        self, raw: bytes, file: str, layer: Layer, above: tuple[str, ...]
+    ) -> ConfigFile | None:
+        """The file, or None when it cannot be read at all; ``above`` are those that include it."""
+        path = os.path.normpath(file)
+        self.seen.add(path)
+        try:
+            doc = read_document(raw, file)
+        except ConfigError as error:
+            self.problems += error.problems
+            return None
+        report = Report(doc)
+        keys, entries = _read(doc, self.form, report)
+        compiler = HookCompiler(report, self.form, self.kit, layer, self.project_dir)
+        compiled = [compiler.compile(entry) for entry in entries]
+        _check_names(entries, report)
+        stack = (*above, path)
+        included = self._read_includes(keys.include, stack, report)
+        # Before those of the files it includes, so that problems read from the top down.
+        self.problems += sorted(report.problems, key=lambda problem: problem.line)
+        return ConfigFile(
+            file=file,
+            layer=layer,
+            project_dir=self.project_dir,
+            hooks=_named([each for each in compiled if isinstance(each, Hook)]),
+            disable=tuple(keys.disable),
+            narrowings=tuple(each for each in compiled if isinstance(each, Narrowing)),
+            project_allow=None if keys.project_allow is UNSET else keys.project_allow,
+            includes=tuple(
+                each
+                for name, content in included.items()
+                if (each := self.compile(content, name, Layer.INCLUDE, stack)) is not None
+            ),
+        )
+
+    def _read_includes(
+        self, names: Sequence[str], stack: tuple[str, ...], report: Report
+    ) -> dict[str, bytes]:
+        """The contents of the included files that are not in force already, by path."""
+        found: dict[str, bytes] = {}
+        for index, name in enumerate(names):
+            path = os.path.normpath(os.path.join(os.path.dirname(stack[-1]), name))
+            flaw, hint = _include_flaw(path, stack)
+            if not flaw and path not in self.seen:
+                try:
+                    found[path] = self.read(path)
+                    self.seen.add(path)
+                except (OSError, TrustError) as error:
+                    flaw = getattr(error, "strerror", None) or str(error)
+            if flaw:
+                report.add(("include", index), f"cannot include `{brief(name)}`: {flaw}", hint)
+        return found
+
+
+def _include_flaw(path: str, stack: tuple[str, ...]) -> tuple[str, str]:
+    if not path.endswith((".yaml", ".yml")):
+        hint = "what can be included: files in this format, whose names end in .yaml or .yml"
+        return "it is no hookline file", hint
+    if path in stack:
+        way = " → ".join(map(os.path.basename, (*stack[stack.index(path) :], path)))
+        return f"it would include itself ({way})", ""
+    if len(stack) > MAX_INCLUDES:
+        return f"files include each other more than {MAX_INCLUDES} levels deep", ""
+    return "", ""
+
+
+def _read(doc: Document, form: Format, report: Report) -> tuple[FileEntry, list[Entry]]:
+    """The file's own keys, and every entry of which anything at all can be read."""
+    written = doc.data.get("hooks", ())
+    try:
+        file = convert(doc, form.file)
+    except ConfigError as error:
+        report.problems += error.problems
+    else:
+        return file, [Entry(index, keys, written[index]) for index, keys in enumerate(file.hooks)]
+    rest = {key: value for key, value in doc.data.items() if key != "hooks"}
+    file = msgspec.convert(_usable(rest, form.file, {"version": 1}), form.file)
+    return file, [
+        Entry(index, msgspec.convert(_usable(each, form.hook), form.hook), each)
+        for index, each in enumerate(written if isinstance(written, list) else ())
+        if isinstance(each, dict)
+    ]
+
+
+def _usable(
+    data: dict[str, Any], into: type[Struct], always: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """What fits of a broken mapping, so that mistakes in its other keys are found too."""
+    usable = dict(always or {})
+    for key, value in data.items():
+        whole = key != "match" or not isinstance(value, dict)
+        fits = value if whole else _usable(value, MatchEntry)
+        try:
+            msgspec.convert({**usable, key: fits}, into)
+        except msgspec.ValidationError:
+            continue
+        usable[key] = fits
+    return usable
+
+
+def _check_names(entries: Sequence[Entry], report: Report) -> None:
+    lines: dict[str, int] = {}
+    for entry in entries:
+        name = entry.keys.name
+        if isinstance(name, str) and not entry.is_narrowing:
+            line = report.doc.line(*entry.at("name"))
+            first = lines.setdefault(name, line)
+            if first != line:
+                message = f"the hook on line {first} is already called `{brief(name)}`"
+                report.add(entry.at("name"), message, "no two hooks of a file share a name")
+
+
+def _named(hooks: Sequence[Hook]) -> tuple[Hook, ...]:
+    """The hooks, with a name made for each that was written without one."""
+    taken = {hook.name for hook in hooks}
+    named = []
+    for hook in hooks:
+        name = hook.name or _made_name(hook)
+        if not hook.name and name in taken:
+            name = f"{name} (line {hook.source.line})"
+        taken.add(name)
+        named.append(hook if hook.name else replace(hook, name=name))
+    return tuple(named)
+
+
+def _made_name(hook: Hook) -> str:
+    key, value = next(iter(hook.handler.values.items()))
+    return value if key == "use" else f"{key} on {', '.join(hook.events)}"

@@ -1,0 +1,142 @@
+"""Runs a hook's files in the bytes that were trusted: in place while they are equal, else a copy.
+
+Knows files and sets; must not know how a hook is run.
+"""
+
+import os
+import shutil
+from contextlib import suppress
+from functools import cached_property
+
+from hookline.config.discover import is_within
+from hookline.config.pins import glob_files, glob_matches, looks_like_file, named_paths
+from hookline.config.reading import locked, make_private, read_file, write_file
+from hookline.config.trust import TrustedFile, TrustedSet
+from hookline.model.errors import HandlerUnavailable, TrustError
+from hookline.model.hook import Hook
+
+__all__ = ["FreeFiles", "HookFiles", "UntrustedFiles"]
+
+
+class FreeFiles:
+    """Files that need no trust: those of the user's own config, or of one a person named."""
+
+    def stand_in(self, path: str) -> str | None:
+        """Always the file itself."""
+        return None
+
+
+class UntrustedFiles:
+    """Files of a project config that nobody trusted, or that was not loaded here."""
+
+    def stand_in(self, path: str) -> str | None:
+        """Never anything: such files do not run."""
+        raise HandlerUnavailable(f"`{path}` belongs to a config that is not trusted")
+
+
+class HookFiles:
+    """The files of one hook of a trusted config."""
+
+    def __init__(self, hook: Hook, trusted: TrustedSet) -> None:
+        self._hook = hook
+        self._trusted = trusted
+        self.changed: tuple[str, ...] = ()
+        """What was not as trusted when ``stand_in`` last looked."""
+
+    def stand_in(self, path: str) -> str | None:
+        """A private copy when any file of the hook is not as it was trusted, else None.
+
+        Raises HandlerUnavailable when no copy can be had, and for a file that the hook names but
+        that nobody has trusted, because it was not there yet.
+        """
+        name = os.path.normpath(path)
+        if ".." in path.split("/") and os.path.realpath(path) != os.path.realpath(name):
+            raise HandlerUnavailable(f"`{path}` goes through a link and back with `..`")
+        if self._trusted.find(name) is None:
+            self._refuse_newcomer(name)
+            return None
+        try:
+            self.changed = self._changes()
+            return _copied(self._trusted) + name if self.changed else None
+        except (OSError, TrustError) as error:
+            raise HandlerUnavailable(f"no trusted copy of `{path}`: {error}") from error
+
+    @cached_property
+    def _named(self) -> dict[str, str]:
+        return named_paths(self._hook)
+
+    def _refuse_newcomer(self, name: str) -> None:
+        if not is_within(name, self._trusted.project_dir) or not os.path.isfile(name):
+            return
+        word = self._named.get(name, "")
+        if looks_like_file(word):
+            message = f"`{word}` was not there when the config was trusted"
+            raise HandlerUnavailable(f"{message}: look at it and run `hookline trust`")
+
+    def _changes(self) -> tuple[str, ...]:
+        """The hook's own files that differ, are gone, or are new where a pattern finds them."""
+        hook, named = self._hook, self._named
+        own = {
+            file.path: file
+            for file in self._trusted.files
+            if file.path in named or glob_matches(hook, file.path)
+        }
+        new = (path for path in glob_files(hook) if path not in own)
+        return (*(path for path, file in own.items() if not file.is_unchanged()), *new)
+
+
+def _copied(trusted: TrustedSet) -> str:
+    """The directory below which the whole set lies, each file under its own absolute path.
+
+    What lies there is checked every time, mended, and cleared of whatever else got there.
+    """
+    runs = os.path.join(trusted.store, "run")
+    base = os.path.join(runs, trusted.digest)
+    make_private(runs)
+    with locked(runs):
+        _clear(base, {base + file.path for file in trusted.files})
+        for file in trusted.files:
+            _mend(trusted, file, base)
+    return base
+
+
+def _clear(base: str, wanted: set[str]) -> None:
+    for directory, subdirectories, names in os.walk(base):
+        for name in (*names, *subdirectories):
+            path = os.path.join(directory, name)
+            if path not in wanted and not any(is_within(each, path) for each in wanted):
+                _remove(path)
+
+
+def _mend(trusted: TrustedSet, file: TrustedFile, base: str) -> None:
+    path = base + file.path
+    make_private(os.path.dirname(path))
+    if file.real != file.path:
+        # The layout keeps its links, so that a script behind one finds its neighbours.
+        inside = trusted.find(file.real) is not None
+        here = os.path.dirname(path)
+        _link(path, os.path.relpath(base + file.real, here) if inside else file.real)
+        return
+    content = trusted.read(file.path)
+    if not os.path.islink(path):
+        with suppress(OSError):
+            if read_file(path, limit=file.size) == (content, file.executable):
+                return
+    _remove(path)
+    write_file(path, content, mode=0o500 if file.executable else 0o400)
+
+
+def _link(path: str, target: str) -> None:
+    with suppress(OSError):
+        if os.readlink(path) == target:
+            return
+    _remove(path)
+    os.symlink(target, path)
+
+
+def _remove(path: str) -> None:
+    with suppress(FileNotFoundError):
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path)
+        else:
+            os.unlink(path)

@@ -1,0 +1,156 @@
+"""``except``, compiled: when a hook that matches stays silent after all.
+
+Knows conditions only as something that holds or not; nothing of hooks, files or layers.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from msgspec import UNSET
+
+from hookline.config.matchers import Conditions, pattern_flaw
+from hookline.config.patterns import looks_like_directory
+from hookline.config.schema import ExceptEntry, MatchEntry
+from hookline.config.types import utc_now
+from hookline.model.errors import IllegalValueError
+from hookline.model.events import Event, PostToolBatch
+from hookline.model.ports import Caller, Match, Matcher
+
+__all__ = ["Clock", "Except", "compile_exception", "exception_flaws", "subjects"]
+
+Clock: TypeAlias = Callable[[], datetime]
+
+_ANY = Match()
+
+
+class Except:
+    """A condition that holds unless an exception does."""
+
+    __slots__ = ("_exceptions", "_match")
+
+    def __init__(self, match: Matcher | None, exceptions: Sequence[Matcher]) -> None:
+        self._match = match
+        self._exceptions = tuple(exceptions)
+
+    def identity(self) -> object:
+        """Equal for equal conditions with equal exceptions."""
+        match = self._match.identity() if self._match is not None else None
+        return match, frozenset(exception.identity() for exception in self._exceptions)
+
+    def find(self, event: Event, caller: Caller) -> Match | None:
+        """The match, or None when there is none or an exception holds."""
+        found = self._match.find(event, caller) if self._match is not None else _ANY
+        if found is None or any(each.find(event, caller) for each in self._exceptions):
+            return None
+        return found
+
+
+class _Until:
+    """A condition that stops holding at a given time."""
+
+    __slots__ = ("_clock", "_end", "_match")
+
+    def __init__(self, match: Matcher, end: datetime, clock: Clock) -> None:
+        self._match = match
+        self._end = end
+        self._clock = clock
+
+    def identity(self) -> object:
+        return self._match.identity(), self._end
+
+    def find(self, event: Event, caller: Caller) -> Match | None:
+        return self._match.find(event, caller) if self._clock() < self._end else None
+
+
+class _Bare:
+    """A glob that says not what it is about: the command where there is one, else the paths."""
+
+    __slots__ = ("_command", "_path")
+
+    def __init__(self, command: Matcher, path: Matcher) -> None:
+        self._command = command
+        self._path = path
+
+    def identity(self) -> object:
+        return self._command.identity(), self._path.identity()
+
+    def find(self, event: Event, caller: Caller) -> Match | None:
+        acts = event.calls if type(event) is PostToolBatch else (getattr(event, "tool", event),)
+        has_command = any(getattr(each, "command", None) is not None for each in acts)
+        return (self._command if has_command else self._path).find(event, caller)
+
+
+def subjects(match: MatchEntry) -> tuple[str, ...]:
+    """What a bare glob is about, beside this ``match``: ``command``, ``path``, or either."""
+    given = dict(match.patterns())
+    return tuple(key for key in ("command", "path") if key in given) or ("command", "path")
+
+
+def compile_exception(
+    entry: ExceptEntry | str, *, about: Sequence[str], project_dir: str, clock: Clock = utc_now
+) -> Matcher:
+    """The exception: it holds only for all of a command, or for every path.
+
+    ``about`` is what a bare glob may be about. Raises IllegalValueError.
+    """
+    if isinstance(entry, str):
+        found = [_strict({key: (entry,)}, project_dir) for key in _readings(entry, about)]
+        return found[0] if len(found) == 1 else _Bare(*found)
+    given = dict(entry.patterns())
+    if not given:
+        raise IllegalValueError(_NO_CONDITION)
+    match = _strict(given, project_dir)
+    return match if entry.until is UNSET else _Until(match, _end_of(entry.until), clock)
+
+
+def exception_flaws(
+    entry: ExceptEntry | str, *, about: Sequence[str]
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """What is wrong with the entry: where in it, and why."""
+    if isinstance(entry, str):
+        flaws = [pattern_flaw(key, entry, every=True) for key in _readings(entry, about)]
+        yield from (((), flaw) for flaw in flaws[:1] if flaw)
+        return
+    given = dict(entry.patterns())
+    if not given:
+        yield (), _NO_CONDITION
+    for key, sources in given.items():
+        for index, source in enumerate(sources):
+            if flaw := pattern_flaw(key, source, every=True):
+                yield (key, index), flaw
+    if entry.until is not UNSET:
+        try:
+            _end_of(entry.until)
+        except IllegalValueError as error:
+            yield ("until",), str(error)
+
+
+_NO_CONDITION = "an exception without a condition would silence the hook for good"
+
+
+def _readings(glob: str, about: Sequence[str]) -> Sequence[str]:
+    """``about``, without the path where a command was clearly meant."""
+    no_path = len(about) > 1 and pattern_flaw("path", glob, every=True)
+    if not no_path:
+        return about
+    return ("path",) if looks_like_directory(glob) else ("command",)
+
+
+def _strict(given: Mapping[str, tuple[str, ...]], project_dir: str) -> Conditions:
+    return Conditions(given, every=True, project_dir=project_dir)
+
+
+def _end_of(until: str) -> datetime:
+    """The moment at which ``until:`` is over: a day is over when it begins, in UTC."""
+    try:
+        end = datetime.fromisoformat(until)
+    except ValueError:
+        end = None
+    if end is not None and len(until) == len("2026-12-01"):
+        return end.replace(tzinfo=UTC)
+    if end is None or end.tzinfo is None:
+        raise IllegalValueError(
+            f"`{until}` is no day such as 2026-12-01 and no time such as 2026-12-01T18:00:00Z"
+        )
+    return end

@@ -1,0 +1,306 @@
+"""The entries under ``hooks:``, one at a time: checked against everything known, and compiled.
+
+Knows what keys mean together. Leaves files to ``compile``, and to each handler its own values.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from msgspec import UNSET, Struct, UnsetType
+
+from hookline.config.document import Document, brief
+from hookline.config.exceptions import Except, compile_exception, exception_flaws, subjects
+from hookline.config.firing import Flaw, bad_patterns, never_fires
+from hookline.config.matchers import compile_match
+from hookline.config.schema import (
+    ENV_NAME,
+    ExceptEntry,
+    Format,
+    HookEntry,
+    MatchEntry,
+    field_of,
+)
+from hookline.config.types import Kit, Narrowing
+from hookline.model.errors import ConfigError, IllegalValueError, Problem
+from hookline.model.events import EVENTS
+from hookline.model.hook import (
+    DEFAULT_PRIORITY,
+    DEFAULT_TIMEOUT,
+    HandlerSpec,
+    Hook,
+    Layer,
+    OnError,
+    Source,
+)
+from hookline.model.ports import BuiltinModule, HandlerModule, Matcher
+
+__all__ = ["Entry", "HookCompiler", "Report", "seconds"]
+
+T = TypeVar("T")
+
+_USE = "use"
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(ms|s|m|h)")
+_ENV_NAME = re.compile(ENV_NAME)
+
+
+class Report:
+    """The problems found in one file."""
+
+    def __init__(self, doc: Document) -> None:
+        self.doc = doc
+        self.problems: list[Problem] = []
+
+    def add(self, path: Sequence[str | int], message: str, hint: str = "") -> None:
+        """One more, on the line of the key or item at this path."""
+        self.problems.append(Problem(self.doc.file, self.doc.line(*path), message, hint))
+
+
+class Entry(Struct, frozen=True):
+    """One entry: the keys that could be read, and all that were written."""
+
+    index: int
+    keys: HookEntry
+    written: Mapping[str, Any]
+
+    def at(self, *path: str | int) -> tuple[str | int, ...]:
+        """The path of a part of this entry in its file."""
+        return ("hooks", self.index, *path)
+
+    @property
+    def is_narrowing(self) -> bool:
+        """Whether it only adds exceptions to hooks that are written elsewhere."""
+        return "except" in self.written and self.written.keys() <= {"name", "except"}
+
+
+class _Chosen(Struct, frozen=True):
+    """The handler that an entry chose."""
+
+    kind: str
+    key: str
+    module: HandlerModule
+    values: dict[str, Any]
+    builtin: BuiltinModule | None = None
+
+
+class HookCompiler:
+    """Compiles the entries of one file; what is wrong with them goes to the report."""
+
+    def __init__(
+        self, report: Report, form: Format, kit: Kit, layer: Layer, project_dir: str
+    ) -> None:
+        self.report = report
+        self.form = form
+        self.kit = kit
+        self.layer = layer
+        self.project_dir = project_dir
+
+    def compile(self, entry: Entry) -> Hook | Narrowing | None:
+        """The hook without a name if it was given none, or None when it cannot be one."""
+        self._check_words(entry)
+        if entry.is_narrowing:
+            return self._narrowing(entry)
+        chosen = self._handler(entry)
+        events = self._events(entry, chosen)
+        timeout = self._timeout(entry)
+        match = self._match(entry, chosen, events)
+        if chosen is None or not events:
+            return None
+        keys = entry.keys
+        builtin = chosen.builtin
+        guard = builtin.GUARD if builtin else any(EVENTS[event].gate for event in events)
+        guard = _or(keys.guard, guard)
+        hook = Hook(
+            name=_or(keys.name, ""),
+            events=events,
+            handler=HandlerSpec(chosen.kind, chosen.values),
+            match=match,
+            priority=_or(keys.priority, builtin.PRIORITY if builtin else DEFAULT_PRIORITY),
+            timeout=timeout,
+            on_error=_or(keys.on_error, OnError.BLOCK if guard else OnError.WARN),
+            guard=guard,
+            always=keys.always,
+            mode=keys.mode,
+            source=Source(self.report.doc.file, self.report.doc.line(*entry.at()), self.layer),
+            project_dir=self.project_dir,
+            env=tuple(keys.env),
+            speaks=_or(keys.speaks, "canonical"),
+            pins=tuple(keys.pins),
+        )
+        for problem in chosen.module.check(chosen.values, hook, self.kit.services):
+            self.report.add(entry.at(problem.key), problem.message, problem.hint)
+        return hook
+
+    def _check_words(self, entry: Entry) -> None:
+        keys = entry.keys
+        if keys.name is not UNSET and not (keys.name.strip() and keys.name.isprintable()):
+            self.report.add(entry.at("name"), "`name` must be a line of text that one can read")
+        for index, variable in enumerate(keys.env):
+            if not _ENV_NAME.match(variable):
+                hint = "write the names alone; values come from the caller"
+                message = f"`{brief(variable)}` is not the name of a variable"
+                self.report.add(entry.at("env", index), message, hint)
+        if keys.speaks is not UNSET:
+            self._known(entry.at("speaks"), self.kit.services.codec, keys.speaks)
+
+    def _known(self, path: Sequence[str | int], look_up: Any, name: str) -> Any:
+        """What ``look_up`` finds under this name, or None after a report."""
+        try:
+            return look_up(name)
+        except ConfigError as error:
+            for problem in error.problems:
+                self.report.add(path, problem.message, problem.hint)
+            return None
+
+    def _narrowing(self, entry: Entry) -> Narrowing | None:
+        if "name" not in entry.written:
+            hint = "add the name of the hook that it narrows, or a handler"
+            self.report.add(entry.at(), "`except` alone says not of which hook", hint)
+        exceptions = self._exceptions(entry, MatchEntry())
+        if entry.keys.name is UNSET:
+            return None
+        line = self.report.doc.line(*entry.at())
+        return Narrowing(entry.keys.name, exceptions, line)
+
+    def _handler(self, entry: Entry) -> _Chosen | None:
+        """The one handler with its values, or None when it is not clear or not whole."""
+        found = [key for key in entry.written if key in self.form.owners]
+        if not found:
+            # A misspelt key has been reported already, and may well be the one that is missing.
+            if entry.written.keys() <= self.form.known:
+                hint = f"it takes one of {', '.join(self.form.owners)}"
+                self.report.add(entry.at(), "the hook has no handler", hint)
+            return None
+        first, *others = found
+        kind = self.form.owners[first]
+        module = self.kit.handlers[kind]
+        strangers = [key for key in others if self.form.owners[key] != kind or not module.COMBINES]
+        for key in strangers:
+            message = f"`{key}` and `{first}` are two handlers, and a hook has one"
+            self.report.add(entry.at(key), message, "split it into two hooks")
+        self._check_extras(entry, first, kind)
+        values = self._values(entry, kind)
+        if strangers or not all(key in values for key in found):
+            return None
+        if _USE not in values:
+            return _Chosen(kind, first, module, values)
+        builtin = self._known(entry.at(_USE), self.kit.services.builtin, values[_USE])
+        return _Chosen(kind, first, module, values, builtin) if builtin is not None else None
+
+    def _check_extras(self, entry: Entry, first: str, kind: str) -> None:
+        for key in entry.written:
+            partners = self.form.partners.get(key, ())
+            if partners and key not in self.form.keys[kind]:
+                hint = f"it goes with {' or '.join(f'`{partner}`' for partner in partners)}"
+                self.report.add(entry.at(key), f"`{key}` means nothing beside `{first}`", hint)
+
+    def _values(self, entry: Entry, kind: str) -> dict[str, Any]:
+        """The handler's keys that could be read, those that chose it first."""
+        own = [key for key in entry.written if key in self.form.keys[kind]]
+        own.sort(key=lambda key: key not in self.form.owners)
+        values = {key: getattr(entry.keys, field_of(key)) for key in own}
+        return {key: value for key, value in values.items() if value is not UNSET}
+
+    def _events(self, entry: Entry, chosen: _Chosen | None) -> tuple[str, ...]:
+        """The events, or none when they cannot be known."""
+        builtin = chosen.builtin if chosen is not None else None
+        if entry.keys.on is UNSET:
+            if builtin is not None:
+                return builtin.EVENTS
+            if "on" not in entry.written and _USE not in entry.written:
+                hint = "say which event it is for, such as `on: pre_tool_use`"
+                self.report.add(entry.at(), "the key `on` is missing", hint)
+            return ()
+        on = entry.keys.on
+        events = (on,) if isinstance(on, str) else tuple(dict.fromkeys(on))
+        for event in events:
+            if builtin is not None and event not in builtin.EVENTS:
+                message = f"`{entry.written[_USE]}` does nothing on `{event}`"
+                hint = f"its events: {', '.join(builtin.EVENTS)}"
+                self.report.add(entry.at("on"), message, hint)
+        return events
+
+    def _timeout(self, entry: Entry) -> float:
+        if entry.keys.timeout is UNSET:
+            return DEFAULT_TIMEOUT
+        try:
+            return seconds(entry.keys.timeout)
+        except IllegalValueError as error:
+            self.report.add(entry.at("timeout"), str(error), "write 500ms, 10s or 2m")
+            return DEFAULT_TIMEOUT
+
+    def _match(
+        self, entry: Entry, chosen: _Chosen | None, events: tuple[str, ...]
+    ) -> Matcher | None:
+        spec = entry.keys.match
+        if spec is UNSET:
+            spec = MatchEntry()
+        self._report_flaws(entry.at("match"), self._unreachable(entry, spec, events))
+        grants = getattr(chosen.module, "every_command", None) if chosen is not None else None
+        every = bool(grants(chosen.values)) if chosen is not None and grants else False
+        match: Matcher | None = None
+        try:
+            match = compile_match(spec, every=every, project_dir=self.project_dir)
+        except IllegalValueError:
+            self._report_flaws(entry.at("match"), bad_patterns(spec, every=every))
+        exceptions = self._exceptions(entry, spec)
+        return Except(match, exceptions) if exceptions else match
+
+    def _unreachable(
+        self, entry: Entry, spec: MatchEntry, events: tuple[str, ...]
+    ) -> Iterator[Flaw]:
+        chosen = entry.keys.on is not UNSET
+        return never_fires(spec, events, chosen=chosen, known_tools=self.kit.known_tools)
+
+    def _exceptions(self, entry: Entry, match: MatchEntry) -> tuple[Matcher, ...]:
+        written = entry.keys.except_
+        if written is UNSET:
+            return ()
+        found: list[Matcher] = []
+        about = subjects(match)
+        for path, each in _each_exception(written):
+            try:
+                found.append(
+                    compile_exception(
+                        each, about=about, project_dir=self.project_dir, clock=self.kit.clock
+                    )
+                )
+            except IllegalValueError:
+                self._report_flaws(
+                    entry.at("except", *path),
+                    ((at, flaw, "") for at, flaw in exception_flaws(each, about=about)),
+                )
+        return tuple(found)
+
+    def _report_flaws(self, base: Sequence[str | int], flaws: Iterable[Flaw]) -> None:
+        for path, message, hint in flaws:
+            self.report.add((*base, *path), message, hint)
+
+
+def seconds(value: float | str) -> float:
+    """A timeout in seconds. Raises IllegalValueError."""
+    if isinstance(value, str):
+        found = _DURATION.fullmatch(value)
+        if found is None:
+            raise IllegalValueError(f"`{brief(value)}` is no length of time")
+        number = float(found[1]) * _UNITS[found[2]]
+    else:
+        number = float(value)
+    if number <= 0:
+        raise IllegalValueError("`timeout` must be more than 0 seconds")
+    return number
+
+
+def _each_exception(
+    written: str | ExceptEntry | list[str | ExceptEntry],
+) -> Iterator[tuple[tuple[int, ...], str | ExceptEntry]]:
+    if isinstance(written, list):
+        for index, each in enumerate(written):
+            yield (index,), each
+    else:
+        yield (), written
+
+
+def _or(value: T | UnsetType, otherwise: T) -> T:
+    return otherwise if isinstance(value, UnsetType) else value

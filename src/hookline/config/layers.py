@@ -1,0 +1,232 @@
+"""The files in force in a list of directories, layer by layer, and in which bytes each of them is.
+
+Knows whom each layer belongs to and what trust means for it; leaves what is in a file to
+``compile``, and how files add up to ``assemble``.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+
+from msgspec import Struct
+
+from hookline.config.compile import compile_file
+from hookline.config.discover import candidates, managed_flaw, place_of, project_dir_of
+from hookline.config.reading import Reader, Stamp, stamp_of
+from hookline.config.trust import TrustedSet, TrustStore
+from hookline.config.types import ConfigFile, Kit, Note, ReadFile
+from hookline.model.errors import ConfigError, Problem
+from hookline.model.hook import Layer
+
+__all__ = ["Layers", "Look", "Sources"]
+
+
+class Sources(Struct, frozen=True, kw_only=True):
+    """Where configs come from, apart from the project's own directories."""
+
+    managed: str
+    managed_owner: int = 0
+    user: str
+    override: str | None = None
+    """A file that stands in for the whole project layer, named by a person."""
+    edited: bool = False
+    """Project files count as they are on disk."""
+    vouched: frozenset[str] = frozenset()
+    """Digests of configs that this one process trusts, or ``all``."""
+
+
+class Look:
+    """One look at everything: what was seen on the disk, and what a person should know of it."""
+
+    def __init__(self) -> None:
+        self.stamps: dict[str, Stamp] = {}
+        self.notes: list[Note] = []
+
+    def at(self, path: str) -> None:
+        """Remember how a file is now, before it is read; or that it is not there."""
+        if path not in self.stamps:
+            self.stamps[path] = stamp_of(path)
+
+    def note(self, file: str, kind: str, message: str) -> None:
+        """Something about a file that a person should know."""
+        self.notes.append(Note(file, kind, f"`{file}` {message}"))
+
+
+class _Compiled(Struct, frozen=True):
+    """A file that was compiled, and from what."""
+
+    file: ConfigFile
+    origin: str
+    """The digest of its bytes, or of the trusted set it is from."""
+    reads: Mapping[str, str]
+    """The digests of the files it includes."""
+
+
+class Layers:
+    """Finds and compiles the files in force; compiles a file again only when its bytes changed."""
+
+    def __init__(self, kit: Kit, store: TrustStore, sources: Sources) -> None:
+        self._kit = kit
+        self._store = store
+        self._sources = sources
+        self._compiled: dict[tuple[str, Layer], _Compiled] = {}
+        self.sets: dict[tuple[str, str], TrustedSet | None] = {}
+        """The set that the hooks of a file come from, by project directory and file; None where
+        no trust is needed."""
+
+    def files(self, dirs: Sequence[str], look: Look) -> Iterator[ConfigFile]:
+        """Every file in force, from the managed one to the innermost project.
+
+        Raises ConfigError when a file that needs no trust is wrong, TrustError when what was
+        trusted cannot be used.
+        """
+        look.at(self._store.directory)
+        yield from self._managed(look)
+        yield from self._from_disk(self._sources.user, Layer.USER, look)
+        if self._sources.override is None:
+            for place in self.places(dirs):
+                look.at(place)
+                yield from self._project(place, look)
+            return
+        found = list(self._from_disk(self._sources.override, Layer.PROJECT, look))
+        if not found:
+            raise ConfigError([Problem(self._sources.override, 0, "there is no such file")])
+        yield from found
+
+    def places(self, dirs: Sequence[str]) -> Iterator[str]:
+        """Every place of a project config in these directories, whether or not it has a file."""
+        done = {place_of(self._sources.user), place_of(self._sources.managed)}
+        for candidate in candidates(dirs):
+            place = place_of(candidate)
+            if place not in done:
+                done.add(place)
+                yield place
+            # A directory that became a link leads elsewhere, yet what was trusted at its own name
+            # stays in force.
+            if candidate not in done and self._store.has(candidate):
+                done.add(candidate)
+                yield candidate
+
+    def trusted_file(self, trusted: TrustedSet) -> ConfigFile:
+        """A trusted set, compiled; raises ConfigError or TrustError when it cannot be any more."""
+        return self._compile_set(trusted).file
+
+    def _managed(self, look: Look) -> Iterator[ConfigFile]:
+        path = self._sources.managed
+        look.at(os.path.dirname(path))
+        look.at(path)
+        try:
+            flaw = managed_flaw(path, owner=self._sources.managed_owner)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        if flaw is None:
+            yield from self._from_disk(path, Layer.MANAGED, look)
+        else:
+            look.note(path, "ignored", f"is ignored: {flaw}.")
+
+    def _project(self, place: str, look: Look) -> Iterator[ConfigFile]:
+        if self._sources.edited or self._sources.vouched:
+            found = list(self._from_disk(place, Layer.PROJECT, look))
+            if found or self._sources.edited:
+                yield from found
+                return
+        trusted = self._store.find_exactly(place)
+        if trusted is not None:
+            yield self._from_set(trusted, look)
+        elif os.path.lexists(place):
+            why = "is not trusted, so nothing in it is in force"
+            look.note(place, "untrusted", f"{why}; `hookline trust` shows it and asks.")
+
+    def _from_disk(self, path: str, layer: Layer, look: Look) -> Iterator[ConfigFile]:
+        """The file as it is on disk, unless it is missing or a project's and nobody's word."""
+        reader = Reader()
+        digests: dict[str, str] = {}
+
+        def read(path: str) -> bytes:
+            look.at(path)
+            content = reader(path)
+            digests[path] = sha256(content).hexdigest()
+            return content
+
+        try:
+            raw = read(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        origin = digests.pop(path)
+        if layer is Layer.PROJECT and not self._is_free(path, origin):
+            return
+        kept = self._compiled.get((path, layer))
+        if kept is None or kept.origin != origin or not _reads_same(kept.reads, read):
+            digests.clear()
+            kept = _Compiled(self._compile(raw, path, layer, read), origin, digests)
+        yield self._keep(kept, None)
+
+    def _is_free(self, path: str, digest: str) -> bool:
+        """Whether a project file needs no trust here, or was trusted for this one process."""
+        sources = self._sources
+        if sources.edited or path == sources.override:
+            return True
+        return "all" in sources.vouched or digest in sources.vouched
+
+    def _from_set(self, trusted: TrustedSet, look: Look) -> ConfigFile:
+        """The file as it was trusted; what became of it on the disk is only worth a note."""
+        kept = self._compiled.get((trusted.config, Layer.PROJECT))
+        if kept is None or kept.origin != trusted.digest:
+            kept = self._compile_set(trusted)
+        for path in (trusted.config, *kept.reads):
+            look.at(path)
+            _note_change(trusted, path, look)
+        return self._keep(kept, trusted)
+
+    def _compile_set(self, trusted: TrustedSet) -> _Compiled:
+        reads: dict[str, str] = {}
+
+        def read(path: str) -> bytes:
+            reads[path] = ""  # whatever is on the disk, it is not from there
+            return trusted.read(path)
+
+        raw = trusted.read(trusted.config)
+        file = self._compile(raw, trusted.config, Layer.PROJECT, read)
+        return _Compiled(file, trusted.digest, reads)
+
+    def _compile(self, raw: bytes, path: str, layer: Layer, read: ReadFile) -> ConfigFile:
+        project_dir = project_dir_of(path)
+        return compile_file(
+            raw, file=path, layer=layer, project_dir=project_dir, kit=self._kit, read=read
+        )
+
+    def _keep(self, compiled: _Compiled, trusted: TrustedSet | None) -> ConfigFile:
+        file = compiled.file
+        self._compiled[file.file, file.layer] = compiled
+        for path in (file.file, *compiled.reads):
+            self.sets[file.project_dir, path] = trusted
+        return file
+
+
+def _note_change(trusted: TrustedSet, path: str, look: Look) -> None:
+    known = trusted.find(path)
+    if known is None or known.is_unchanged():
+        return
+    if not os.path.lexists(path):
+        kind, what = "missing", "is gone"
+    elif not os.path.isfile(path):
+        kind, what = "broken", "is no file any more"
+    else:
+        kind, what = "changed", "is not as it was trusted"
+    rest = "; the trusted version is in force until `hookline trust` is told otherwise."
+    look.note(path, kind, what + rest)
+
+
+def _reads_same(digests: Mapping[str, str], read: ReadFile) -> bool:
+    try:
+        return all(sha256(read(path)).hexdigest() == digest for path, digest in digests.items())
+    except OSError:
+        return False
+
+
+def _unreadable(path: str, error: OSError) -> ConfigError:
+    return ConfigError([Problem(path, 0, f"cannot be read: {error.strerror}")])

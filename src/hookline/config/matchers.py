@@ -1,0 +1,247 @@
+"""``match``, compiled: whether an event is one that a hook was written for.
+
+Knows which field of which event a key is about; nothing of files, hooks or handlers.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from hookline.config.patterns import (
+    PathPatterns,
+    TextPatterns,
+    looks_like_directory,
+    path_patterns,
+    text_patterns,
+)
+from hookline.config.schema import MatchEntry
+from hookline.config.sight import sight_of
+from hookline.model.errors import IllegalValueError
+from hookline.model.events import EVENTS, Elicitation, Event, PostToolBatch, ToolEvent
+from hookline.model.ports import Caller, Match, Matcher
+from hookline.model.tools import Tool, ToolKind
+
+__all__ = [
+    "CARRIED_BY",
+    "Conditions",
+    "compile_match",
+    "pattern_flaw",
+]
+
+# The event's own word for where it came from, under the name it has there.
+_SOURCE_WORDS = (
+    "source",
+    "trigger",
+    "reason",
+    "kind",
+    "change",
+    "decision",
+    "action",
+    "why",
+    "where",
+)
+_SOURCES: Mapping[type[Any], str] = {
+    **{
+        cls: word
+        for cls in EVENTS.values()
+        for word in reversed(_SOURCE_WORDS)
+        if word in cls.__struct_fields__
+    },
+    EVENTS["stop_failure"]: "error",
+}
+
+
+def _ids(carries: Callable[[type[Any]], bool]) -> frozenset[str]:
+    return frozenset(name for name, cls in EVENTS.items() if carries(cls))
+
+
+def _has(field: str) -> frozenset[str]:
+    return _ids(lambda cls: issubclass(cls, ToolEvent) or field in cls.__struct_fields__)
+
+
+CARRIED_BY: Mapping[str, frozenset[str]] = {
+    "tool": _has("tool"),
+    "command": _has("command"),
+    "path": _has("path"),
+    "url": _has("url"),
+    "mcp": _has("server"),
+    "agent": frozenset(EVENTS),
+    "source": _ids(_SOURCES.__contains__),
+    "dialect": frozenset(EVENTS),
+    "native": frozenset(EVENTS),
+}
+"""For each match key the events that can have what it is about."""
+
+_ANY = Match()
+_KINDS = frozenset(ToolKind)
+
+
+def compile_match(spec: MatchEntry, *, every: bool, project_dir: str) -> Matcher | None:
+    """The condition, or None for one that always holds. Raises IllegalValueError.
+
+    With ``every``, all of an event has to match: each simple command of a command in which
+    nothing is hidden, each path in every sense.
+    """
+    given = dict(spec.patterns())
+    return Conditions(given, every=every, project_dir=project_dir) if given else None
+
+
+def pattern_flaw(key: str, source: str, *, every: bool) -> str:
+    """What is wrong with one pattern; empty when nothing is."""
+    try:
+        if key == "path":
+            _check_path(source, every=every)
+            path_patterns([source])
+        else:
+            text_patterns([source])
+    except IllegalValueError as error:
+        return str(error)
+    return ""
+
+
+def _check_path(source: str, *, every: bool) -> None:
+    if looks_like_directory(source) and (every or "/" in source[1:-1]):
+        raise IllegalValueError(
+            f"`{source}` would be searched as a regex; write `{source}**` for all below it"
+        )
+
+
+class Conditions:
+    """All keys of one ``match``."""
+
+    __slots__ = (
+        "_command",
+        "_every",
+        "_identity",
+        "_kinds",
+        "_mcp",
+        "_names",
+        "_path",
+        "_project_dir",
+        "_url",
+        "_words",
+    )
+
+    def __init__(
+        self, given: Mapping[str, tuple[str, ...]], *, every: bool, project_dir: str
+    ) -> None:
+        def texts(key: str) -> TextPatterns | None:
+            return text_patterns(given[key]) if key in given else None
+
+        self._every = every
+        self._project_dir = project_dir
+        self._kinds = tuple(ToolKind(word) for word in given.get("tool", ()) if word in _KINDS)
+        self._names = texts("tool")
+        self._words = tuple(
+            (read, text_patterns(given[key])) for key, read in _WORDS.items() if key in given
+        )
+        self._url = texts("url")
+        self._mcp = texts("mcp")
+        self._command = texts("command")
+        self._path: PathPatterns | None = None
+        if "path" in given:
+            for source in given["path"]:
+                _check_path(source, every=every)
+            self._path = path_patterns(given["path"])
+        self._identity = (
+            frozenset((key, frozenset(sources)) for key, sources in given.items()),
+            every,
+            project_dir if "path" in given else None,
+        )
+
+    def identity(self) -> object:
+        """Equal for equal keys, whatever the order of alternatives."""
+        return self._identity
+
+    def find(self, event: Event, caller: Caller) -> Match | None:
+        """The match, or None."""
+        if type(event) is PostToolBatch and event.calls:
+            found = (self._find(event, call, caller) for call in event.calls)
+            if self._every:
+                matches = list(found)
+                return matches[0] if all(matches) else None
+            return next(filter(None, found), None)
+        return self._find(event, getattr(event, "tool", None), caller)
+
+    def _find(self, event: Event, tool: Tool | None, caller: Caller) -> Match | None:
+        # The cheapest first: most events fail here, and every tool call waits for all hooks.
+        if self._names is not None and (
+            tool is None or not (tool.kind in self._kinds or self._names.holds(tool.name))
+        ):
+            return None
+        for read, patterns in self._words:
+            if not patterns.holds(read(event)):
+                return None
+        if self._url is not None and not self._url.some(_urls(tool)):
+            return None
+        if self._mcp is not None and not self._mcp.some(_mcp_names(event, tool)):
+            return None
+        if self._command is not None and not self._holds_command(event, tool, caller):
+            return None
+        return self._find_path(event, tool, caller) if self._path is not None else _ANY
+
+    def _holds_command(self, event: Event, tool: Tool | None, caller: Caller) -> bool:
+        assert self._command is not None
+        if tool is None:
+            return self._command.some(_texts(getattr(event, "command", None)))
+        text = tool.command
+        if text is None:
+            return False
+        if self._every:
+            # With their wrappers: what grants `git status` does not grant `sudo git status`.
+            parts = sight_of(event, caller).granted_commands(text)
+            return bool(parts) and self._command.each(parts)
+        return self._command.holds(text) or self._command.some(
+            sight_of(event, caller).commands(text)
+        )
+
+    def _find_path(self, event: Event, tool: Tool | None, caller: Caller) -> Match | None:
+        assert self._path is not None
+        given = _paths(event, tool)
+        sight = sight_of(event, caller)
+        if self._every:
+            places = [sight.granted_spots(path, self._project_dir) for path in given]
+            if not places or not all(places) or not self._path.each(chain(*places)):
+                return None
+            return Match(sight.absolute(given[0], self._project_dir))
+        for path in given:
+            if self._path.some(sight.spots(path, self._project_dir)):
+                return Match(sight.absolute(path, self._project_dir))
+        return None
+
+
+def _texts(value: str | None) -> tuple[str, ...]:
+    return (value,) if value else ()
+
+
+def _source(event: Event) -> str:
+    word = _SOURCES.get(type(event))
+    return getattr(event, word) if word else ""
+
+
+_WORDS: Mapping[str, Callable[[Event], str]] = {
+    "dialect": lambda event: event.dialect,
+    "native": lambda event: event.native_event,
+    "agent": lambda event: event.agent.name,
+    "source": _source,
+}
+
+
+def _urls(tool: Tool | None) -> tuple[str, ...]:
+    return _texts(tool.url) if tool is not None else ()
+
+
+def _mcp_names(event: Event, tool: Tool | None) -> tuple[str, ...]:
+    """The server alone, and every way people write a tool of it."""
+    if isinstance(event, Elicitation):
+        return _texts(event.server)
+    if tool is None or tool.mcp is None:
+        return ()
+    server, name = tool.mcp.server, tool.mcp.tool
+    return (server, f"{server}.{name}", f"{server}__{name}", f"mcp__{server}__{name}")
+
+
+def _paths(event: Event, tool: Tool | None) -> Sequence[str]:
+    if tool is None:
+        return _texts(getattr(event, "path", None))
+    return tuple(dict.fromkeys([*_texts(tool.path), *filter(None, tool.paths)]))

@@ -1,0 +1,131 @@
+"""The patterns of ``match``, as lists of alternatives: words, globs and ``/regexes/``.
+
+Knows how a pattern is written; nothing of events, shells or files.
+"""
+
+from collections.abc import Iterable
+
+from hookline.config.globs import PathTest, Spot, TextTest, path_glob, text_glob
+from hookline.config.regexes import Limit, LimitedRegex, compile_regex
+
+__all__ = [
+    "PathPatterns",
+    "TextPatterns",
+    "is_regex",
+    "looks_like_directory",
+    "path_patterns",
+    "text_patterns",
+]
+
+_REGEX_SIGNS = frozenset("\\^$*+?()[]{}|")
+
+
+class TextPatterns:
+    """The alternatives of one key: a text matches when any of them does."""
+
+    __slots__ = ("_limited", "_more", "_tests", "_words")
+
+    def __init__(
+        self, words: Iterable[str], tests: Iterable[TextTest], limited: Iterable[LimitedRegex]
+    ) -> None:
+        self._words = frozenset(words)
+        self._tests = tuple(tests)
+        self._limited = tuple(limited)
+        self._more = bool(self._tests or self._limited)
+
+    def holds(self, text: str) -> bool:
+        """Whether this text matches."""
+        if text in self._words:
+            return True
+        return self._more and self.matches(text, Limit())
+
+    def some(self, texts: Iterable[str]) -> bool:
+        """Whether one of these texts matches."""
+        limit = Limit()
+        return any(self.matches(text, limit) for text in texts)
+
+    def each(self, texts: Iterable[str]) -> bool:
+        """Whether all of these texts match, each by any alternative."""
+        limit = Limit()
+        return all(self.matches(text, limit) for text in texts)
+
+    def matches(self, text: str, limit: Limit) -> bool:
+        """As ``holds``, under a time limit that is shared with other texts."""
+        if text in self._words:
+            return True
+        for test in self._tests:
+            if test(text):
+                return True
+        return bool(self._limited) and any(each.search(text, limit) for each in self._limited)
+
+
+class PathPatterns:
+    """The alternatives of ``path``: a spot matches when any of them does."""
+
+    __slots__ = ("_globs", "_regexes")
+
+    def __init__(self, globs: Iterable[PathTest], regexes: TextPatterns | None) -> None:
+        self._globs = tuple(globs)
+        self._regexes = regexes
+
+    def some(self, spots: Iterable[Spot]) -> bool:
+        """Whether one of these spots matches."""
+        limit = Limit()
+        return any(self._matches(spot, limit) for spot in spots)
+
+    def each(self, spots: Iterable[Spot]) -> bool:
+        """Whether all of these spots match, each by any alternative."""
+        limit = Limit()
+        return all(self._matches(spot, limit) for spot in spots)
+
+    def _matches(self, spot: Spot, limit: Limit) -> bool:
+        for glob in self._globs:
+            if glob(spot):
+                return True
+        return self._regexes is not None and any(
+            self._regexes.matches(text, limit) for text in (spot.whole, *spot.project)
+        )
+
+
+def is_regex(source: str) -> bool:
+    """Whether a pattern is written as ``/regex/``."""
+    return len(source) > 1 and source[0] == source[-1] == "/"
+
+
+def looks_like_directory(source: str) -> bool:
+    """Whether a ``/regex/`` uses nothing of a regex, so that a directory may have been meant."""
+    return is_regex(source) and not _REGEX_SIGNS.intersection(source)
+
+
+def text_patterns(sources: Iterable[str]) -> TextPatterns:
+    """Patterns over a whole text, in which ``*`` crosses anything.
+
+    Raises IllegalValueError for one that is no pattern.
+    """
+    words: list[str] = []
+    tests: list[TextTest] = []
+    limited: list[LimitedRegex] = []
+    for source in sources:
+        if is_regex(source):
+            regex = compile_regex(source[1:-1])
+            if isinstance(regex, LimitedRegex):
+                limited.append(regex)
+            else:
+                tests.append(regex)
+        elif isinstance(found := text_glob(source), str):
+            words.append(found)
+        else:
+            tests.append(found)
+    return TextPatterns(words, tests, limited)
+
+
+def path_patterns(sources: Iterable[str]) -> PathPatterns:
+    """Patterns over paths. Raises IllegalValueError for one that is no pattern."""
+    globs: list[PathTest] = []
+    regexes: list[str] = []
+    for source in sources:
+        if is_regex(source):
+            regexes.append(source)
+        else:
+            globs.append(path_glob(source))
+    return PathPatterns(globs, text_patterns(regexes) if regexes else None)

@@ -1,0 +1,179 @@
+"""What matchers see of an event: its command taken apart, and every place its paths may mean.
+
+Looks at links on disk and nothing else there; knows no patterns.
+"""
+
+import os
+from collections.abc import Sequence
+from functools import cache
+
+from hookline.config.globs import Spot
+from hookline.config.grants import parts_of
+from hookline.model.events.base import Event
+from hookline.model.ports import NOBODY, Caller
+
+__all__ = ["Sight", "sight_of"]
+
+_LONGEST_PATH = 4096
+
+
+class Sight:
+    """What has been worked out about one event, so that a hundred hooks do it once."""
+
+    __slots__ = ("_commands", "_grants", "_reals", "_spots", "_strict_spots", "caller", "event")
+
+    def __init__(self, event: Event, caller: Caller) -> None:
+        self.event = event
+        self.caller = caller
+        self._commands: dict[str, tuple[str, ...]] = {}
+        self._grants: dict[str, tuple[str, ...]] = {}
+        self._spots: dict[tuple[str, str], tuple[Spot, ...]] = {}
+        self._strict_spots: dict[tuple[str, str], tuple[Spot, ...]] = {}
+        self._reals: dict[str, str] = {}
+
+    def commands(self, text: str) -> tuple[str, ...]:
+        """Every simple command in a command, without and with its wrappers."""
+        found = self._commands.get(text)
+        if found is None:
+            # The parser is a library of its own, and many configs never look into a command.
+            from hookline.shell import split
+
+            parts = split(text).commands
+            forms = (form for each in parts for form in (each.text, " ".join(each.full)))
+            found = self._commands[text] = tuple(dict.fromkeys(forms))
+        return found
+
+    def granted_commands(self, text: str) -> tuple[str, ...]:
+        """Every simple command with its wrappers; none when something else may hide in it."""
+        found = self._grants.get(text)
+        if found is None:
+            from hookline.shell import split
+
+            found = self._grants[text] = tuple(parts_of(text, split(text)))
+        return found
+
+    def spots(self, given: str, project_dir: str) -> tuple[Spot, ...]:
+        """Every place that a path may mean: as given, made absolute, and with links followed."""
+        key = (given, project_dir)
+        found = self._spots.get(key)
+        if found is None:
+            # A repository may set an agent's variables, and must not move `~/.ssh` that way.
+            roots = self._roots(project_dir, (self._home(), _account_home()))
+            meanings = self._meanings(given, project_dir, roots[1])
+            places = [*map(_normal, meanings), *map(self._real, _resolvable(meanings))]
+            found = self._spots[key] = (
+                Spot(given, () if os.path.isabs(given) else (given,)),
+                *(_spot(place, roots) for place in dict.fromkeys(places) if place),
+            )
+        return found
+
+    def granted_spots(self, given: str, project_dir: str) -> tuple[Spot, ...]:
+        """The places that a program would really touch; none when they cannot be known."""
+        key = (given, project_dir)
+        found = self._strict_spots.get(key)
+        if found is None:
+            roots = self._roots(project_dir, (self._home(),))
+            meanings = self._meanings(given, project_dir, roots[1])
+            places = [*map(self._real, _resolvable(meanings))]
+            found = tuple(_spot(place, roots) for place in places) if all(places) else ()
+            self._strict_spots[key] = found
+        return found
+
+    def absolute(self, given: str, project_dir: str) -> str:
+        """The path as an absolute one where that can be known, with its links unfollowed."""
+        return _normal(os.path.join(self._base(project_dir), given))
+
+    def _base(self, project_dir: str) -> str:
+        bases = (self.event.cwd, self.caller.project_dir, project_dir)
+        return next((base for base in bases if os.path.isabs(base)), "")
+
+    def _home(self) -> str:
+        return self.caller.env.get("HOME", "")
+
+    def _roots(self, project_dir: str, homes: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The project and the home directories, as they are written and as they resolve."""
+        projects = [project_dir or self.caller.project_dir]
+        return self._spellings(projects), self._spellings(homes)
+
+    def _spellings(self, directories: Sequence[str]) -> list[str]:
+        known = [path for path in directories if os.path.isabs(path)]
+        forms = (form for path in known for form in (_normal(path), self._real(path)))
+        return list(dict.fromkeys(filter(None, forms)))
+
+    def _meanings(self, given: str, project_dir: str, homes: Sequence[str]) -> list[str]:
+        """The path from its base, and from home too when a tool may expand its ``~``."""
+        found = [os.path.join(self._base(project_dir), given)]
+        if given == "~" or given.startswith("~/"):
+            found += [os.path.join(home, given[2:]) for home in homes]
+        return [path for path in found if os.path.isabs(path)]
+
+    def _real(self, path: str) -> str:
+        """The path with all links followed; empty for what can be no file's name."""
+        if path not in self._reals:
+            self._reals[path] = _resolved(path)
+        return self._reals[path]
+
+
+class _Latest:
+    __slots__ = ("sight",)
+
+    def __init__(self) -> None:
+        self.sight = Sight(Event(), NOBODY)
+
+
+_latest = _Latest()
+
+
+def sight_of(event: Event, caller: Caller) -> Sight:
+    """The sight of this event; the one before it is forgotten."""
+    sight = _latest.sight
+    # By identity: the same text a moment later may meet other links.
+    if sight.event is not event or sight.caller is not caller:
+        sight = _latest.sight = Sight(event, caller)
+    return sight
+
+
+def _resolvable(meanings: Sequence[str]) -> dict[str, None]:
+    # `link/..` is another place for the kernel than for a program that tidies the text first.
+    return dict.fromkeys(form for path in meanings for form in (path, _normal(path)))
+
+
+def _spot(path: str, roots: tuple[list[str], list[str]]) -> Spot:
+    projects, homes = roots
+    return Spot(path, _relative(path, projects), _relative(path, homes))
+
+
+def _relative(path: str, roots: Sequence[str]) -> tuple[str, ...]:
+    found = []
+    for root in roots:
+        inside = root if root.endswith("/") else f"{root}/"
+        if path == root:
+            found.append("")
+        elif path.startswith(inside):
+            found.append(path[len(inside) :])
+    return tuple(found)
+
+
+def _normal(path: str) -> str:
+    normal = os.path.normpath(path)
+    return normal[1:] if normal.startswith("//") else normal  # POSIX lets normpath keep two
+
+
+def _resolved(path: str) -> str:
+    if len(path) > _LONGEST_PATH:
+        # No program can open it, and following its thousands of names would take long.
+        return ""
+    try:
+        return _normal(os.path.realpath(path))
+    except ValueError:  # a NUL or half a character, which no file can have in its name
+        return ""
+
+
+@cache
+def _account_home() -> str:
+    try:
+        import pwd
+
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except (ImportError, KeyError):
+        return ""

@@ -1,0 +1,136 @@
+"""The environment a hook's program runs in: the caller's, made safe, and ``HOOKLINE_*``.
+
+Knows which variables make programs load code; must not look at this process's own environment.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from hookline.model.events.base import Event
+from hookline.model.events.tool import ToolEvent
+from hookline.model.ports import Call
+
+__all__ = ["RUN_MARK", "hook_directory", "hook_environment"]
+
+# Above this a value costs more than it tells; the hook has the whole event on its stdin.
+_OWN_CAP = 32 * 1024
+# Linux refuses to start a program with a longer `NAME=value`, its closing NUL included.
+_SYSTEM_CAP = 128 * 1024 - 1
+
+# The mark by which a run's processes are found again. Nested runs add to it.
+RUN_MARK = "HOOKLINE_RUN"
+
+# Each of these lets whoever set it choose code that a program runs, or where it looks for code.
+_LOADER = re.compile(
+    r"""
+      LD_.* | DYLD_.* | GLIBC_TUNABLES | GCONV_PATH | LOCPATH | NLSPATH | MALLOC_TRACE | HOSTALIASES
+    | ENV | BASH_ENV | BASH_FUNC_.* | BASH_LOADABLES_PATH | BASH_XTRACEFD | SHELLOPTS | BASHOPTS
+    | PS4 | IFS | CDPATH | GLOBIGNORE | ZDOTDIR | FPATH | KSH_ENV
+    | PYTHON.* | PERL5.* | PERLLIB | RUBYLIB | RUBYOPT | RUBYSHELL | GEM_HOME | GEM_PATH
+    | BUNDLE_GEMFILE | PHPRC | PHP_INI_SCAN_DIR | LUA_.* | R_PROFILE.* | R_ENVIRON.* | R_LIBS.*
+    | JULIA_.* | ERL_.* | ELIXIR_ERL_OPTIONS
+    | NODE_OPTIONS | NODE_PATH | NODE_REPL_EXTERNAL_MODULE | NODE_EXTRA_CA_CERTS | TS_NODE_.*
+    | BUN_.* | DENO_.* | (?i:NPM_CONFIG_.*)
+    | JAVA_TOOL_OPTIONS | _JAVA_OPTIONS | JDK_JAVA_OPTIONS | CLASSPATH | MAVEN_OPTS | GRADLE_OPTS
+    | DOTNET_STARTUP_HOOKS | DOTNET_ADDITIONAL_DEPS | DOTNET_SHARED_STORE | CORECLR_.* | COR_.*
+    | GIT_(?!AUTHOR_|COMMITTER_).*
+    | OPENSSL_CONF | OPENSSL_ENGINES | OPENSSL_MODULES
+    | MAKEFLAGS | GNUMAKEFLAGS | MAKEFILES | GOFLAGS | RUSTC_WRAPPER | RUSTFLAGS | TAR_OPTIONS
+    | RIPGREP_CONFIG_PATH | GREP_OPTIONS | AWKPATH | AWKLIBPATH | LESSOPEN | LESSCLOSE | WGETRC
+    | CURL_HOME
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def hook_directory(call: Call) -> str:
+    """Where the hook runs: its config's project, else where the event happened."""
+    return call.hook.project_dir or call.event.cwd or "/"
+
+
+def hook_environment(call: Call) -> dict[str, str]:
+    """The whole environment for the hook's program."""
+    inherited, omitted = _inherited(call)
+    for name, value in _facts(call).items():
+        if value is not None and _fits(value, _OWN_CAP):
+            inherited[f"HOOKLINE_{name}"] = value
+        elif value is not None:
+            omitted.append(f"HOOKLINE_{name}")
+    if omitted:
+        inherited["HOOKLINE_OMITTED"] = ",".join(omitted)
+    return inherited
+
+
+def _inherited(call: Call) -> tuple[dict[str, str], list[str]]:
+    """The caller's variables that may be passed on, and those that are too large to."""
+    kept: dict[str, str] = {}
+    omitted = []
+    for name, value in call.caller.env.items():
+        if name.startswith("HOOKLINE_") and name != RUN_MARK:
+            continue
+        if call.hook.guard and name not in call.hook.env and _LOADER.fullmatch(name):
+            continue
+        if not name or "=" in name or not _fits(name, _OWN_CAP):
+            continue  # no program could have been started with it
+        if _fits(f"{name}={value}", _SYSTEM_CAP):
+            kept[name] = value
+        else:
+            omitted.append(name)
+    kept["PATH"] = _clean_path(kept.get("PATH", ""))
+    return kept, omitted
+
+
+def _clean_path(path: str) -> str:
+    """Only absolute entries: any other would find programs in the directory we run in."""
+    return ":".join(entry for entry in path.split(":") if entry.startswith("/")) or os.defpath
+
+
+def _fits(text: str, cap: int) -> bool:
+    if "\0" in text:
+        return False
+    if text.isascii():
+        return len(text) <= cap
+    try:
+        return len(os.fsencode(text)) <= cap
+    except UnicodeEncodeError:
+        return False
+
+
+def _facts(call: Call) -> Mapping[str, str | None]:
+    """What ``HOOKLINE_*`` says; None for what this event does not have."""
+    event, caller = call.event, call.caller
+    tool = event.tool if isinstance(event, ToolEvent) else None
+    paths = _paths(event)
+    first = call.match.path or next(iter(paths), None)
+    return {
+        "EVENT": event.event_id(),
+        "ID": event.id,
+        "ATTEMPT": str(caller.attempt),
+        "DEPTH": str(caller.depth + 1),
+        "DIALECT": event.dialect,
+        "SESSION_ID": event.session_id,
+        "PROJECT_DIR": caller.project_dir or call.hook.project_dir,
+        "CWD": event.cwd,
+        "TOOL": tool.kind.value if tool else None,
+        "COMMAND": tool.command if tool else None,
+        "PATH": _absolute(first, call) if first else None,
+        "PATHS": _lines([_absolute(path, call) for path in paths]) if paths else None,
+    }
+
+
+def _paths(event: Event) -> tuple[str, ...]:
+    if isinstance(event, ToolEvent):
+        return event.tool.paths or ((event.tool.path,) if event.tool.path else ())
+    path: Any = event.matchable("path")
+    return (path,) if path else ()
+
+
+def _absolute(path: str, call: Call) -> str:
+    return os.path.join(call.event.cwd or hook_directory(call), path)
+
+
+def _lines(paths: list[str]) -> str:
+    # A path with a line break would read as two; the NUL gets the whole value left out and named.
+    return "\0" if any("\n" in path for path in paths) else "\n".join(paths)

@@ -1,0 +1,96 @@
+"""Texts with ``{{ … }}`` in them, filled in from an event.
+
+Knows the template engine; must not know rules. The engine is imported when the first such text
+is met, because most configs have none.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from hookline.model.errors import HandlerCrashed
+from hookline.model.events.base import Event
+from hookline.model.text import visible
+
+if TYPE_CHECKING:
+    from minijinja import Environment, TemplateError
+
+__all__ = ["Templates", "is_template", "mistake_in"]
+
+# Instructions of the engine, not seconds: enough for a loop over a long message list.
+_FUEL = 100_000
+
+# Mistakes that show only when the text is filled in, and then whatever it is filled in with.
+_ALWAYS_WRONG = {"UnknownFilter", "UnknownFunction", "UnknownTest"}
+
+
+def is_template(text: str) -> bool:
+    """Whether anything in the text is to be filled in."""
+    return "{{" in text or "{%" in text
+
+
+def mistake_in(text: str) -> str:
+    """What is wrong with a template, whatever the event; empty when nothing is."""
+    from minijinja import TemplateError
+
+    environment = _environment()
+    # A missing value passes here: which ones there are depends on the event.
+    environment.undefined_behavior = "chainable"
+    try:
+        environment.add_template("text", text)
+    except TemplateError as error:
+        return _why(error)
+    try:
+        environment.render_template("text")
+    except TemplateError as error:
+        return _why(error) if error.kind in _ALWAYS_WRONG else ""
+    return ""
+
+
+class Templates:
+    """The template engine, for the texts of one hook."""
+
+    def __init__(self) -> None:
+        self._environment = _environment()
+
+    def fill(self, text: str, event: Event) -> str:
+        """The text with every ``{{ … }}`` filled in. Raises HandlerCrashed."""
+        if not is_template(text):
+            return text
+        from minijinja import TemplateError
+
+        try:
+            return self._environment.render_str(text, **self._data(text, event))
+        except TemplateError as error:
+            raise HandlerCrashed(f"template: {visible(_why(error))}") from error
+
+    def _data(self, text: str, event: Event) -> dict[str, Any]:
+        data: dict[str, Any] = msgspec.to_builtins(event, enc_hook=lambda raw: None)
+        if "raw" in self._environment.undeclared_variables_in_str(text):
+            data["raw"] = _payload(event)
+        return data
+
+
+def _environment() -> "Environment":
+    from minijinja import Environment
+
+    return Environment(
+        fuel=_FUEL,
+        undefined_behavior="strict",
+        auto_escape_callback=lambda name: False,
+        keep_trailing_newline=True,
+    )
+
+
+def _payload(event: Event) -> Any:
+    try:
+        return msgspec.json.decode(event.raw)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise HandlerCrashed(
+            f"template: the native payload in `raw` is no JSON: {error}"
+        ) from error
+
+
+def _why(error: "TemplateError") -> str:
+    what = error.detail or error.message
+    return f"{what} (line {error.line})" if error.line and error.line > 1 else what

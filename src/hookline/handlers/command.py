@@ -1,0 +1,139 @@
+"""Commands: a program gets the event on stdin and answers on stdout, stderr and by exit code.
+
+Knows how a hook's program is started; must not know what its answer means or how it is run.
+"""
+
+import os
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+from hookline.handlers._environment import hook_directory, hook_environment
+from hookline.handlers._exchange import OUTPUT_CAP, question, signal_name, tail, understood
+from hookline.model.answers import Answer
+from hookline.model.errors import (
+    HandlerAnswerError,
+    HandlerCrashed,
+    HandlerTimeout,
+    HandlerUnavailable,
+)
+from hookline.model.hook import Hook
+from hookline.model.ports import Call, Handler, KeyProblem, Services
+from hookline.processes import CannotStart, Finished, run
+from hookline.shell import Word, literal_words, split
+
+__all__ = ["COMBINES", "EXTRA_KEYS", "KEYS", "check", "make"]
+
+KEYS: Mapping[str, Any] = {"run": str | list[str]}
+EXTRA_KEYS: Mapping[str, Any] = {}
+COMBINES: bool = False
+
+_SHELL = ("/bin/sh", "-c")
+
+
+def check(values: Mapping[str, Any], hook: Hook, services: Services) -> Sequence[KeyProblem]:
+    """Whether there is a command at all."""
+    return [KeyProblem("run", message, hint) for message, hint in _mistakes(values["run"])]
+
+
+def make(hook: Hook, services: Services) -> Handler:
+    """The handler for one command."""
+    return Command(hook, services)
+
+
+class Command:
+    """A program of the user's, started anew for every event."""
+
+    instant: ClassVar[Literal[False]] = False
+
+    def __init__(self, hook: Hook, services: Services) -> None:
+        self._command: str | Sequence[str] = hook.handler.values["run"]
+        self._codec = services.codec(hook.speaks)
+        self._services = services
+
+    @cached_property
+    def _words(self) -> tuple[Word, ...]:
+        return literal_words(self._command) if isinstance(self._command, str) else ()
+
+    async def run(self, call: Call) -> Answer:
+        """The program's answer."""
+        try:
+            finished = await run(
+                self._argv(call),
+                stdin=question(self._codec, call.event),
+                cwd=hook_directory(call),
+                env=hook_environment(call),
+                timeout=call.timeout,
+                output_cap=OUTPUT_CAP,
+            )
+        except CannotStart as error:
+            raise HandlerUnavailable(str(error)) from error
+        return understood(
+            self._codec,
+            call.event,
+            stdout=finished.stdout,
+            stderr=finished.stderr,
+            exit_code=_exit_code(finished, call),
+        )
+
+    def _argv(self, call: Call) -> list[str]:
+        """What to execute, with trusted copies in place of files that are not as trusted."""
+        directory = hook_directory(call)
+        stand_in = self._services.pins(call.hook).stand_in
+
+        def copy_of(word: str) -> str | None:
+            return stand_in(os.path.join(directory, word)) if word else None
+
+        if isinstance(self._command, str):
+            return [*_SHELL, _substituted(self._command, self._words, copy_of)]
+        program, *arguments = self._command
+        # A bare program name is looked up on the PATH, whatever lies in the project.
+        first = copy_of(program) if "/" in program else None
+        return [first or program, *(copy_of(word) or word for word in arguments)]
+
+
+def _substituted(script: str, words: Sequence[Word], copy_of: Callable[[str], str | None]) -> str:
+    parts = []
+    done = 0
+    for word in words:
+        is_program = not script[: word.start].strip() and "/" not in word.text
+        copy = None if is_program else copy_of(word.text)
+        if copy is not None:
+            parts += [script[done : word.start], shlex.quote(copy)]
+            done = word.end
+    return "".join([*parts, script[done:]])
+
+
+def _exit_code(finished: Finished, call: Call) -> int:
+    """The exit code of a program that ended by itself. Raises HandlerError for any other."""
+    if finished.timed_out:
+        raise HandlerTimeout(call.timeout)
+    said = tail(finished.stderr)
+    if finished.stdout_cut:
+        raise HandlerAnswerError(f"it printed more than {OUTPUT_CAP:,} bytes{said}")
+    code = finished.exit_code
+    if code is None:
+        raise HandlerCrashed(f"how it ended is unknown{said}")
+    if code < 0:
+        raise HandlerCrashed(f"killed by {signal_name(-code)}{said}")
+    return code
+
+
+def _mistakes(command: str | Sequence[str]) -> Iterator[tuple[str, str]]:
+    words = [command] if isinstance(command, str) else command
+    if not words or not words[0].strip():
+        yield "`run` has no command", "write a shell command, or a list of a program and arguments"
+    elif any("\0" in word for word in words):
+        yield "the command has a NUL character", ""
+    elif isinstance(command, str):
+        yield from _syntax_mistakes(command)
+
+
+def _syntax_mistakes(script: str) -> Iterator[tuple[str, str]]:
+    try:
+        shlex.split(script, comments=True)
+    except ValueError as error:
+        # It knows neither here-documents nor quotes inside `$(…)`, so the parser must agree.
+        if "<<" not in script and split(script).unreadable:
+            yield f"the shell command cannot be read: {error}".lower(), ""

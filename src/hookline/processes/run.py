@@ -1,0 +1,219 @@
+"""One child process from start to burial: a deadline, output caps, and nothing left behind.
+
+Knows the order in which a run ends; must not know what the program is or what its output means.
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from subprocess import Popen
+from time import monotonic
+
+from msgspec import Struct
+
+from hookline.processes.pipes import Inlet, Outlet
+from hookline.processes.start import start
+from hookline.processes.strays import Mark, kill_strays
+from hookline.processes.watch import Watch, watch
+
+__all__ = ["Finished", "run"]
+
+# What the program itself wrote is in the pipe when it exits. Only helpers it left running, such
+# as the far end of `> >(tee log)`, may still add to that: they get a few scheduler turns after
+# their last word, and no flood of words can make it many.
+QUIET = 0.02
+LINGER = 0.1
+
+# SIGKILL cannot be refused but can be late (a dead network disk) or forbidden (a setuid program).
+PATIENCE = 1.0
+
+
+class Finished(Struct, frozen=True):
+    """How a program ended and what it said."""
+
+    exit_code: int | None
+    """Negative for a signal; None when we ended it, or when its status was taken from us."""
+    stdout: bytes
+    stderr: bytes
+    timed_out: bool
+    stdout_cut: bool
+    """More than the cap was written, and the program was killed for it."""
+    stderr_cut: bool
+    """More than the cap was written, and the rest was dropped."""
+    seconds: float
+
+
+async def run(
+    argv: Sequence[str],
+    *,
+    stdin: bytes,
+    cwd: str,
+    env: Mapping[str, str],
+    timeout: float,
+    output_cap: int = 10_000_000,
+    grace: float = 0.2,
+) -> Finished:
+    """Run a program to its end, or to ours: SIGTERM at ``timeout``, SIGKILL ``grace`` later.
+
+    Whatever is left of its process group dies with it. So does what has left the group, unless
+    the program ended by itself and that process holds none of its pipes: then it is a service
+    the program meant to start. Raises ``CannotStart`` when the program never ran.
+    """
+    loop = asyncio.get_running_loop()
+    started = monotonic()
+    mark = Mark()
+    child = _Child(loop, await start(argv, cwd=cwd, env=mark.on(env)), mark, stdin, output_cap)
+    timed_out = False
+    try:
+        child.begin()
+        timed_out = not await child.until(child.is_over, started + timeout)
+        if timed_out:
+            await child.terminate(grace)
+        else:
+            await child.linger()
+    finally:
+        await child.bury()
+    stdout, stderr = child.stdout, child.stderr
+    return Finished(
+        exit_code=None if timed_out or stdout.cut else child.exit_code,
+        stdout=stdout.data,
+        stderr=stderr.data,
+        timed_out=timed_out,
+        stdout_cut=stdout.cut,
+        stderr_cut=stderr.cut,
+        seconds=monotonic() - started,
+    )
+
+
+class _Child:
+    """The started program and all we hold of it: pipes, exit notice, number."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        process: Popen[bytes],
+        mark: Mark,
+        stdin: bytes,
+        output_cap: int,
+    ) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self._loop = loop
+        self._process = process
+        self._mark = mark
+        self._stdin = Inlet(loop, process.stdin, stdin)
+        self.stdout = Outlet(loop, process.stdout, output_cap, self._wake)
+        self.stderr = Outlet(loop, process.stderr, output_cap, self._wake)
+        self._watch: Watch | None = None
+        self._alarm: asyncio.Future[None] | None = None
+        self._exited = False
+        self._terminated = False
+        self._released = False
+        self.exit_code: int | None = None
+
+    def begin(self) -> None:
+        """Start pumping; whatever fails here, ``bury`` undoes it."""
+        self._watch = watch(self._loop, self._process.pid, self._on_exit)
+        self.stdout.begin()
+        self.stderr.begin()
+        self._stdin.begin()
+
+    def is_over(self) -> bool:
+        """Whether there is nothing more to wait for: it exited, or said more than we take."""
+        return self._exited or self.stdout.cut
+
+    def is_silent(self) -> bool:
+        """Whether nothing more can be heard of it, from the program or from its helpers."""
+        return self._exited and not (self.stdout.open or self.stderr.open)
+
+    async def until(self, done: Callable[[], bool], deadline: float) -> bool:
+        """Wait for ``done``; False when the deadline came first."""
+        while not done():
+            remaining = deadline - monotonic()
+            if remaining <= 0:
+                return False
+            self._alarm = self._loop.create_future()
+            timer = self._loop.call_later(remaining, self._wake)
+            try:
+                await self._alarm
+            finally:
+                timer.cancel()
+        return True
+
+    async def linger(self) -> None:
+        """Hear out the helpers of an exited program, but only briefly."""
+        began = monotonic()
+        while not self.stdout.cut:
+            last_word = max(began, self.stdout.last_data, self.stderr.last_data)
+            limit = min(last_word + QUIET, began + LINGER)
+            if limit <= monotonic() or await self.until(self.is_silent, limit):
+                return
+
+    async def terminate(self, grace: float) -> None:
+        """Ask the group to end; one that left the group asked for no such courtesy."""
+        self._terminated = True
+        kill_strays(self._process.pid, self._mark)
+        self._signal_group(signal.SIGTERM)
+        await self.until(self.is_silent, monotonic() + grace)
+
+    async def bury(self) -> None:
+        """Kill what is left, reap, release; complete even while being cancelled."""
+        self._kill()
+        limit = monotonic() + PATIENCE
+        cancelled: asyncio.CancelledError | None = None
+        while not self._exited and monotonic() < limit:
+            try:
+                await self.until(lambda: self._exited, limit)
+            except asyncio.CancelledError as error:
+                cancelled = error
+        self._release()
+        if cancelled:
+            raise cancelled
+
+    def _kill(self) -> None:
+        went_by_itself = self.is_silent() and not self._terminated and not self.stdout.cut
+        if went_by_itself:
+            self._signal_group(signal.SIGKILL)
+            return
+        # Once before, while the tree below a living leader still shows them; once after, when
+        # nobody is left who could start another.
+        kill_strays(self._process.pid, self._mark)
+        self._signal_group(signal.SIGKILL)
+        kill_strays(self._process.pid, self._mark)
+
+    def _signal_group(self, number: signal.Signals) -> None:
+        # Always before reaping: until then the leader's number, which names the group, is taken.
+        # Permission is denied when the whole group is setuid; macOS denies it for zombies too.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+    def _on_exit(self) -> None:
+        self._exited = True
+        if self._released:  # it outlived our patience, and no one else would reap it
+            self._reap()
+            return
+        self.stdout.drain()
+        self.stderr.drain()
+        self._wake()
+
+    def _release(self) -> None:
+        self._stdin.close()
+        self.stdout.close()
+        self.stderr.close()
+        self._released = True
+        if self._exited:
+            self._reap()
+
+    def _reap(self) -> None:
+        assert self._watch is not None
+        self.exit_code = self._watch.reap()
+        self._watch.close()
+        # Popen would reap again, and warn that nobody did, unless it believes to know the code.
+        self._process.returncode = self.exit_code or 0
+
+    def _wake(self) -> None:
+        if self._alarm and not self._alarm.done():
+            self._alarm.set_result(None)

@@ -1,0 +1,146 @@
+"""Starts a program, or says in a person's words why it cannot be started.
+
+Knows ``Popen`` and the reasons of a failed ``exec``; must not know what is said to the child
+once it runs.
+"""
+
+import errno
+import os
+from asyncio import sleep
+from collections.abc import Mapping, Sequence
+from subprocess import PIPE, Popen
+
+__all__ = ["CannotStart", "start"]
+
+# Somebody is still writing the program, or forked while doing so; either is over in a moment.
+BUSY_PAUSES = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064)
+
+
+class CannotStart(Exception):
+    """The program never ran; the text says why, the cause is what the system said."""
+
+
+async def start(argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Popen[bytes]:
+    """The running program: leader of its own session, its stdin, stdout and stderr on pipes."""
+    if not argv or not argv[0]:
+        raise CannotStart("cannot start an empty command")
+    pauses = iter(BUSY_PAUSES)
+    while True:
+        try:
+            return _popen(argv, cwd, env)
+        except ValueError as error:
+            raise CannotStart(f"cannot start {argv[0]!r}: {_misspelt(argv, cwd, env)}") from error
+        except OSError as error:
+            pause = next(pauses, None) if error.errno == errno.ETXTBSY else None
+            if pause is None:
+                reason = _reason(error, argv, cwd, env)
+                raise CannotStart(f"cannot start {argv[0]!r}: {reason}") from error
+        await sleep(pause)
+
+
+def _popen(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> Popen[bytes]:
+    # Only options under which CPython still takes vfork: a fork would copy the page tables of a
+    # large daemon for every hook.
+    return Popen(  # noqa: S603 - running the given program is what this module is for
+        argv,
+        bufsize=0,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+        close_fds=True,
+        cwd=cwd,
+        env=env,
+        start_new_session=True,
+    )
+
+
+def _misspelt(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> str:
+    """Which of the strings no system call can carry."""
+    places = [(f"argument {index}", text) for index, text in enumerate(argv)]
+    places.append(("the working directory", cwd))
+    for name, value in env.items():
+        if "=" in name:
+            return f"the environment variable name {name!r} contains `=`"
+        places.append((f"the environment variable {name!r}", name + value))
+    for place, text in places:
+        if "\0" in text:
+            return f"{place} contains a NUL character"
+    return "an argument or environment variable is not valid Unicode text"
+
+
+def _reason(error: OSError, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> str:
+    if not os.path.isdir(cwd):
+        state = "is not a directory" if os.path.exists(cwd) else "does not exist"
+        return f"its working directory {cwd!r} {state}"
+    match error.errno:
+        case errno.ENOENT | errno.ENOTDIR:
+            return _why_not_found(argv[0], cwd, env)
+        case errno.EACCES | errno.EPERM:
+            return _why_not_permitted(argv[0], cwd, env)
+        case errno.ENOEXEC:
+            return "it is not a program this machine can run (a script needs a first line with #!)"
+        case errno.E2BIG:
+            return f"its arguments and environment are too large; {_largest(argv, env)}"
+        case errno.EMFILE | errno.ENFILE:
+            return "too many files are open"
+        case errno.ENOMEM | errno.EAGAIN:
+            return "the system is out of memory or at its limit of processes"
+        case errno.ETXTBSY:
+            return "the program file is still being written by another process"
+        case _:
+            return os.strerror(error.errno or 0)
+
+
+def _why_not_found(program: str, cwd: str, env: Mapping[str, str]) -> str:
+    path = _locate(program, cwd, env)
+    if path is None:
+        return "no such file" if "/" in program else "no such program on the PATH"
+    interpreter = _interpreter(path)
+    if not interpreter:
+        return f"{path!r} exists, but not the loader it needs (was it built for another system?)"
+    if interpreter.endswith("\r"):
+        return f"the #! line of {path!r} ends in CR LF; save the script with LF line ends"
+    return f"the interpreter {interpreter!r} named in the #! line of {path!r} does not exist"
+
+
+def _why_not_permitted(program: str, cwd: str, env: Mapping[str, str]) -> str:
+    if not os.access(cwd, os.X_OK):
+        return f"its working directory {cwd!r} may not be entered"
+    path = _locate(program, cwd, env)
+    if path is None:
+        return "permission denied on the way to it"
+    if os.path.isdir(path):
+        return f"{path!r} is a directory"
+    if not os.access(path, os.X_OK):
+        return f"{path!r} is not executable (chmod +x)"
+    interpreter = _interpreter(path)
+    if interpreter:
+        return f"the interpreter {interpreter!r} named in the #! line of {path!r} may not be run"
+    return "permission denied"
+
+
+def _locate(program: str, cwd: str, env: Mapping[str, str]) -> str | None:
+    """Where the program is, by the rules exec followed, whether or not it can be run."""
+    folders = [""] if "/" in program else os.get_exec_path(env)
+    candidates = (os.path.join(cwd, folder, program) for folder in folders)
+    return next(filter(os.path.exists, candidates), None)
+
+
+def _interpreter(path: str) -> str:
+    """The program named in a script's first line; empty when there is none or it is unreadable."""
+    try:
+        with open(path, "rb") as script:
+            first = script.readline(256)
+    except OSError:
+        return ""
+    # As the kernel splits it: at blanks and the newline only, so that a stray CR stays visible.
+    words = first[2:].replace(b"\t", b" ").strip(b" \n").split(b" ")
+    return os.fsdecode(words[0]) if first.startswith(b"#!") else ""
+
+
+def _largest(argv: Sequence[str], env: Mapping[str, str]) -> str:
+    sizes = {f"argument {index}": len(os.fsencode(text)) for index, text in enumerate(argv)}
+    for name, value in env.items():
+        sizes[f"the environment variable {name!r}"] = len(os.fsencode(name + value)) + 1
+    place, size = max(sizes.items(), key=lambda item: item[1])
+    return f"the largest is {place} with {size} bytes"

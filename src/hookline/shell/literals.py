@@ -1,0 +1,33 @@
+"""Finds the words of a shell text that stand for themselves, so that one can be replaced."""
+
+from hookline.shell.fields import Reading, as_source, as_text
+from hookline.shell.model import Word
+from hookline.shell.splitting import MAX_BYTES
+from hookline.shell.texts import TextReader
+
+__all__ = ["literal_words"]
+
+
+def literal_words(text: str) -> tuple[Word, ...]:
+    """Every word without expansions, quotes removed, with its place in characters.
+
+    Words inside ``$(...)`` count, a here-document's body and comments do not.
+    """
+    source = as_source(text)
+    if len(source) > MAX_BYTES:
+        return ()
+    reading = Reading(source)
+    TextReader(reading, 0, lambda name: None)
+    words: list[Word] = []
+    byte = character = 0
+    for literal, start, end in sorted(reading.literals, key=lambda found: found[1]):
+        character += _length(source[byte:start])
+        length = _length(source[start:end])
+        words.append(Word(as_text(literal), character, character + length))
+        byte, character = end, character + length
+    return tuple(words)
+
+
+def _length(source: str) -> int:
+    """How many characters a stretch of source has: its bytes that do not continue one."""
+    return sum(not "\x80" <= byte <= "\xbf" for byte in source)

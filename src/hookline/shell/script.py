@@ -1,0 +1,64 @@
+"""The commands of one text as they are being found, before anyone asks what they would run."""
+
+from typing import NamedTuple
+
+from hookline.shell.fields import Field
+
+__all__ = ["Code", "Command", "Script"]
+
+
+class Code(NamedTuple):
+    """Code that had to be rewritten before it can be read: the inside of backticks."""
+
+    text: str
+    start: int
+    end: int
+    script: "Script"
+
+
+class Command:
+    """A simple command, or a bare assignment or redirection when it has no words."""
+
+    __slots__ = ("assigned", "end", "fed", "inputs", "script", "start", "words")
+
+    def __init__(self, script: "Script", start: int) -> None:
+        self.script = script
+        self.start = start
+        self.end = start
+        self.words: list[Field] = []
+        self.assigned: list[tuple[str, Field]] = []
+        self.inputs: list[Field] = []
+        # What a redirection feeds it: True something unseen, False a file, None nothing.
+        self.fed: bool | None = None
+
+
+class Script:
+    """One run of commands: a whole text, or the inside of one ``$(...)`` or ``<(...)``.
+
+    Its skeleton keeps reserved words and operators and writes ``x`` for every command, so the
+    grammar never meets a quote, an expansion or a here-document.
+    """
+
+    def __init__(self, depth: int, parent: "Script | None") -> None:
+        self.depth = depth
+        self.parent = parent
+        self.values: dict[str, str] = {}
+        # What is given to a compound command, which any command inside it may read.
+        self.inputs: list[list[Field]] = []
+        self.marks: dict[int, Command | None] = {}
+        self._parts: list[str] = []
+        self._size = 0
+
+    @property
+    def skeleton(self) -> str:
+        return " ".join(self._parts)
+
+    def write(self, part: str) -> None:
+        """Append a reserved word or an operator to the skeleton."""
+        self._parts.append(part)
+        self._size += len(part) + 1
+
+    def place(self, command: Command | None) -> None:
+        """Append a command, or ``None`` for a test or arithmetic that stands like one."""
+        self.marks[self._size] = command
+        self.write("x")

@@ -1,0 +1,130 @@
+"""Which project a session belongs to: its first event says so, and nothing later changes it.
+
+Knows session ids and directories; must not know how a project is found.
+"""
+
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+
+from hookline.model.errors import HooklineError
+
+__all__ = ["MemoryRoots", "SessionRoots"]
+
+DAY = 86_400.0
+KEPT = 30 * DAY
+
+
+class SessionRoots:
+    """The project root of every session, remembered on disk across processes."""
+
+    def __init__(self, home: str, *, clock: Callable[[], float] = time.time) -> None:
+        self._dir = os.path.join(home, "sessions")
+        self._clock = clock
+
+    def root_for(self, session_id: str, first_guess: Callable[[], str]) -> tuple[str, bool]:
+        """The session's root, and whether this event was the first and settled it.
+
+        ``first_guess`` says what the root is when no earlier event did; a session without an id
+        is settled anew each time.
+
+        Raises HooklineError when it cannot be remembered: a root that every event may choose
+        anew would let a ``cd`` take the project's hooks out of force.
+        """
+        if not session_id:
+            return first_guess(), True
+        try:
+            return self._settled(os.path.join(self._dir, _name(session_id)), first_guess)
+        except OSError as error:
+            message = f"cannot remember the project of this session in `{self._dir}`"
+            raise HooklineError(f"{message}: {error.strerror}") from error
+
+    def _settled(self, path: str, first_guess: Callable[[], str]) -> tuple[str, bool]:
+        known = self._read(path)
+        if known is not None:
+            return known, False
+        guess = first_guess()
+        with self._lock():
+            # Another process may have been first while this one was guessing.
+            known = self._read(path)
+            if known is not None:
+                return known, False
+            self._write(path, guess)
+            self._prune()
+        return guess, True
+
+    def _read(self, path: str) -> str | None:
+        try:
+            with open(path, "rb") as file:
+                digest, _, root = file.read().partition(b"\n")
+                age = self._clock() - os.fstat(file.fileno()).st_mtime
+        except FileNotFoundError:
+            return None
+        if digest != _digest(root):
+            return None
+        if age > DAY:  # still in use, so not one to prune
+            with suppress(OSError):
+                os.utime(path, (self._clock(), self._clock()))
+        return os.fsdecode(root)
+
+    def _write(self, path: str, root: str) -> None:
+        content = os.fsencode(root)
+        handle, temporary = tempfile.mkstemp(dir=self._dir)  # 0600, as mkstemp always does
+        with open(handle, "wb") as file:
+            file.write(_digest(content) + b"\n" + content)
+        os.replace(temporary, path)
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        for directory in (os.path.dirname(self._dir), self._dir):
+            os.makedirs(directory, mode=0o700, exist_ok=True)
+        handle = os.open(os.path.join(self._dir, ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+    def _prune(self) -> None:
+        """Forget sessions that nobody has heard of for a month; looks at most once a day."""
+        now = self._clock()
+        mark = os.path.join(self._dir, ".pruned")
+        with suppress(FileNotFoundError):
+            if abs(now - os.stat(mark).st_mtime) < DAY:
+                return
+        with open(mark, "wb"):
+            os.utime(mark, (now, now))
+        with os.scandir(self._dir) as entries:
+            for entry in entries:
+                if not entry.name.startswith(".") and now - entry.stat().st_mtime > KEPT:
+                    os.unlink(entry.path)
+
+
+class MemoryRoots:
+    """The same for sessions that end with this process."""
+
+    def __init__(self) -> None:
+        self._roots: dict[str, str] = {}
+
+    def root_for(self, session_id: str, first_guess: Callable[[], str]) -> tuple[str, bool]:
+        """The session's root, and whether this event was the first and settled it."""
+        first = session_id not in self._roots
+        if first:
+            root = first_guess()
+            if not session_id:
+                return root, True
+            self._roots[session_id] = root
+        return self._roots[session_id], first
+
+
+def _name(session_id: str) -> str:
+    """A file name for any session id, whatever characters are in it."""
+    return sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _digest(content: bytes) -> bytes:
+    return sha256(content).hexdigest().encode()

@@ -1,0 +1,119 @@
+"""Every command and snippet in the documentation was run as shown."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from hookline import registry
+from hookline.cli._main import _names
+from hookline.testing import assert_denied, assert_passed, fire, shell, write
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The fenced blocks of one language on a page."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.S | re.M)
+
+
+def commands(block: str) -> list[tuple[str, list[str]]]:
+    """Each command of a console block with the lines shown after it."""
+    found: list[tuple[str, list[str]]] = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def as_pattern(lines: list[str]) -> str:
+    """Shown output as a regular expression, in which … stands for anything."""
+    parts = [".*" if line == "…" else re.escape(line).replace("…", "[^\n]*") for line in lines]
+    return r"\n?".join(parts) + r"\s*"
+
+
+@pytest.fixture
+def shell_env(tmp_path: Path) -> dict[str, str]:
+    """A fresh user's environment."""
+    keep = {key: os.environ[key] for key in ("LANG", "LC_ALL") if key in os.environ}
+    path = f"{Path(sys.executable).parent}{os.pathsep}/usr/bin{os.pathsep}/bin"
+    return {**keep, "HOME": str(tmp_path / "home"), "PATH": path, "COLUMNS": "200"}
+
+
+def test_the_commands_of_the_readme_print_what_it_shows(
+    tmp_path: Path, shell_env: dict[str, str]
+) -> None:
+    readme = ROOT / "README.md"
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "production.yaml").write_text(blocks(readme, "yaml")[0], encoding="utf-8")
+    shown = [pair for block in blocks(readme, "console") for pair in commands(block)]
+    assert len(shown) >= 6
+    for command, lines in shown:
+        done = subprocess.run(
+            command, shell=True, cwd=project, env=shell_env, capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+        assert re.fullmatch(as_pattern(lines), done.stdout, re.S), f"{command}\n{done.stdout}"
+
+
+def test_the_python_of_the_readme_runs(tmp_path: Path, shell_env: dict[str, str]) -> None:
+    script = tmp_path / "example.py"
+    script.write_text(blocks(ROOT / "README.md", "python")[0], encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script)], env=shell_env, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "deny\n"
+
+
+@pytest.mark.parametrize(
+    ("page", "block"),
+    [
+        pytest.param(page, block, id=f"{page.name}-{number}")
+        for page in PAGES
+        for number, block in enumerate(blocks(page, "yaml"))
+    ],
+)
+def test_every_config_in_the_docs_is_valid(
+    page: Path, block: str, tmp_path: Path, shell_env: dict[str, str]
+) -> None:
+    config = tmp_path / "hookline.yaml"
+    included = yaml.safe_load(block).get("include", [])
+    for name in included:
+        (tmp_path / name).write_text("version: 1\n", encoding="utf-8")
+    config.write_text(block, encoding="utf-8")
+    argv = [sys.executable, "-m", "hookline", "check", str(config)]
+    done = subprocess.run(argv, env=shell_env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_link_between_pages_leads_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_readme_names_every_command() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in _names() if f"`hookline {name}`" not in text] == []
+
+
+def test_the_examples_do_what_they_say(tmp_path: Path) -> None:
+    examples = ROOT / "examples" / "hookline.yaml"
+    assert_denied(fire(examples, shell("sudo kubectl delete ns x --context prod")), "pipeline")
+    assert_denied(fire(examples, shell("git push -f")), "lease")
+    assert_passed(fire(examples, shell("git push --force-with-lease")))
+    assert fire(examples, write(str(ROOT / "examples/migrations/1.sql"))).verdict == "ask"
+
+
+def test_every_builtin_in_the_docs_exists() -> None:
+    for page in PAGES:
+        for name in re.findall(r"use: ([a-z-]+)", page.read_text(encoding="utf-8")):
+            assert name in registry.builtin_names(), name

@@ -1,0 +1,201 @@
+"""Laws of matching that hold for any pattern and any text."""
+
+import fnmatch
+import re
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import yaml
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from hookline.config.compile import compile_file
+from hookline.config.globs import Spot
+from hookline.config.matchers import compile_match
+from hookline.config.patterns import path_patterns, text_patterns
+from hookline.config.schema import MatchEntry
+from hookline.config.types import Kit
+from hookline.handlers import rule
+from hookline.model.errors import ConfigError, IllegalValueError, Problem, UnknownNameError
+from hookline.model.events import EVENTS, PreToolUse
+from hookline.model.hook import Layer
+from hookline.model.ports import Caller, Matcher, Services
+from hookline.model.tools import tool
+
+CALLER = Caller(env={"HOME": "/home/dev"}, project_dir="/work/app")
+
+globs = st.text("ab*?[]!-. /", min_size=1, max_size=12)
+texts = st.text("ab!-]. /\n", max_size=16)
+words = st.sampled_from(["git status", "git push -f", "rm x", "ls", "echo 'a b'", 'cat "x y"'])
+joints = st.sampled_from(["; ", " && ", " || ", " | ", "\n"])
+command_globs = st.sampled_from(["git *", "*", "rm ?", "ls", "* x*", "/^git/", "[ce]*", "echo*"])
+path_globs = st.sampled_from(
+    ["*.py", "src/**", "src/*", "**/a*", "/work/**", "~/x", "docs/", "/src.+a/", "b.py"]
+)
+paths = st.lists(
+    st.sampled_from(["src", "docs", "a.py", "b.py", "..", ".", "", "x"]), min_size=1, max_size=5
+).map("/".join)
+
+
+def matcher(*, every: bool, **keys: Any) -> Matcher:
+    found = compile_match(msgspec.convert(keys, MatchEntry), every=every, project_dir="/work/app")
+    assert found is not None
+    return found
+
+
+def shell(command: str) -> PreToolUse:
+    return PreToolUse(tool=tool("Bash", command=command), cwd="/work/app")
+
+
+def write(path: str) -> PreToolUse:
+    return PreToolUse(tool=tool("Write", file_path=path), cwd="/work/app")
+
+
+@given(globs, texts)
+@example("a*b*", "a b\n")
+def test_a_glob_means_what_the_standard_library_says(glob: str, text: str) -> None:
+    assume(not (glob.startswith("/") and glob.endswith("/")))
+    try:
+        patterns = text_patterns([glob])
+    except IllegalValueError:
+        assume(False)
+    assert patterns.holds(text) == bool(re.match(fnmatch.translate(glob), text))
+
+
+_names = st.lists(st.text("ab*", min_size=1, max_size=3), min_size=2, max_size=4)
+
+
+@given(_names.map("/".join), st.lists(st.text("ab", min_size=1), min_size=1).map("/".join))
+def test_a_star_in_a_path_stays_within_one_name(glob: str, path: str) -> None:
+    assume("**" not in glob)
+    found = path_patterns([glob]).some([Spot(f"/p/{path}", (path,))])
+    assert found == bool(re.fullmatch(glob.replace("*", "[^/]*"), path))
+
+
+@given(st.text(max_size=30), st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=3))
+def test_no_text_makes_a_pattern_raise_anything_of_its_own(text: str, sources: list[str]) -> None:
+    for build, subject in ((text_patterns, text), (path_patterns, Spot(text, (text,)))):
+        try:
+            patterns: Any = build(sources)
+        except IllegalValueError:
+            continue
+        patterns.some([subject])
+
+
+@given(st.lists(words, min_size=1, max_size=4), joints, st.lists(command_globs, min_size=1))
+def test_what_holds_for_every_command_holds_for_one(
+    commands: list[str], joint: str, patterns: list[str]
+) -> None:
+    event = shell(joint.join(commands))
+    if matcher(every=True, command=patterns).find(event, CALLER):
+        assert matcher(every=False, command=patterns).find(event, CALLER)
+
+
+@given(paths, st.lists(path_globs, min_size=1))
+def test_what_holds_for_every_place_of_a_path_holds_for_one(path: str, globs: list[str]) -> None:
+    if matcher(every=True, path=globs).find(write(path), CALLER):
+        assert matcher(every=False, path=globs).find(write(path), CALLER)
+
+
+@given(st.lists(words, min_size=1, max_size=4), joints, command_globs)
+def test_a_grant_for_a_line_is_a_grant_for_each_command_in_it(
+    commands: list[str], joint: str, pattern: str
+) -> None:
+    grant = matcher(every=True, command=pattern)
+    each = [grant.find(shell(command), CALLER) is not None for command in commands]
+    assert (grant.find(shell(joint.join(commands)), CALLER) is not None) == all(each)
+
+
+@given(st.lists(words, min_size=1, max_size=4), joints, command_globs)
+def test_a_command_cannot_hide_among_others(commands: list[str], joint: str, pattern: str) -> None:
+    guard = matcher(every=False, command=pattern)
+    line = shell(joint.join(commands))
+    if any(guard.find(shell(command), CALLER) for command in commands):
+        assert guard.find(line, CALLER)
+
+
+@given(words, st.lists(command_globs, min_size=1), command_globs, st.booleans())
+def test_another_alternative_never_takes_a_match_away(
+    command: str, patterns: list[str], more: str, every: bool
+) -> None:
+    if matcher(every=every, command=patterns).find(shell(command), CALLER):
+        assert matcher(every=every, command=[*patterns, more]).find(shell(command), CALLER)
+
+
+@given(st.permutations(["a*", "b*", "c*"]), st.booleans())
+def test_identity_knows_no_order(sources: list[str], every: bool) -> None:
+    expected = matcher(every=every, tool=["a*", "b*", "c*"]).identity()
+    assert matcher(every=every, tool=sources).identity() == expected
+
+
+def _unknown(name: Any) -> Any:
+    raise UnknownNameError("thing", str(name), ["canonical"])
+
+
+KIT = Kit(
+    {
+        "rule": rule,
+        "builtin": SimpleNamespace(
+            KEYS={"use": str},
+            EXTRA_KEYS={"with": dict[str, Any]},
+            COMBINES=False,
+            check=lambda values, hook, services: [],
+        ),
+    },
+    Services(codec=_unknown, builtin=_unknown, pins=_unknown),
+)
+_leaves = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-5, 200),
+    st.sampled_from(["shell", "x", "/(/", "*", "", "stop", "10s", "../a", "[z-a]", "/etc/"]),
+)
+_match = st.dictionaries(
+    st.sampled_from([*MatchEntry.__struct_fields__, "until", "nope"]),
+    st.one_of(_leaves, st.lists(_leaves, max_size=2)),
+    max_size=3,
+)
+_hook = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": _leaves,
+        "on": st.one_of(_leaves, st.sampled_from(sorted(EVENTS))),
+        "match": st.one_of(_leaves, _match),
+        "except": st.one_of(_leaves, _match, st.lists(st.one_of(_leaves, _match), max_size=2)),
+        "deny": _leaves,
+        "allow": _leaves,
+        "use": _leaves,
+        "with": _leaves,
+        "timeout": _leaves,
+        "env": st.lists(_leaves, max_size=2),
+        "speaks": _leaves,
+        "nope": _leaves,
+    },
+)
+_file = st.fixed_dictionaries(
+    {"version": st.sampled_from([1, 2])},
+    optional={
+        "hooks": st.one_of(_leaves, st.lists(st.one_of(_leaves, _hook), max_size=3)),
+        "include": st.one_of(_leaves, st.lists(_leaves, max_size=2)),
+        "disable": st.one_of(_leaves, st.lists(_leaves, max_size=2)),
+    },
+)
+
+
+@given(_file)
+def test_any_file_compiles_or_says_on_which_lines_it_is_wrong(data: dict[str, Any]) -> None:
+    def missing(path: str) -> bytes:
+        raise FileNotFoundError(2, "No such file or directory", path)
+
+    raw = yaml.safe_dump(data).encode()
+    problems: Sequence[Problem] = ()
+    try:
+        compile_file(raw, file="/f.yaml", layer=Layer.USER, project_dir="/p", kit=KIT, read=missing)
+    except ConfigError as error:
+        problems = error.problems
+    lines = [problem.line for problem in problems]
+    assert lines == sorted(lines)
+    assert all(1 <= line <= raw.count(b"\n") + 1 for line in lines)
+    assert all(problem.message for problem in problems)

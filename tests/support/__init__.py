@@ -1,0 +1,1 @@
+"""What several test modules share; ``tests/conftest.py`` makes it importable."""

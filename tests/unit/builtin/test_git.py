@@ -1,0 +1,178 @@
+"""Builtins that ask git, in real repositories."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import ValidationError, convert
+
+from hookline.builtin import _git, add_git_status, add_recent_commits
+from hookline.model.answers import PASS
+from hookline.model.events import Event, SessionStart, TurnStart
+from hookline.model.ports import Caller
+
+PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+def git(directory: Path, *words: str) -> None:
+    who = ["-c", "user.name=Dev", "-c", "user.email=dev@example.com"]
+    env = {"PATH": PATH, "HOME": str(directory)}
+    subprocess.run(
+        ["git", "-C", str(directory), *who, *words], check=True, env=env, capture_output=True
+    )
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "-b", "main")
+    return tmp_path
+
+
+@pytest.fixture
+def caller(tmp_path: Path) -> Caller:
+    return Caller(env={"PATH": PATH, "HOME": str(tmp_path)})
+
+
+def said(module: Any, event: Event, caller: Caller, **options: Any) -> str:
+    answer = module.make(convert(options, module.Options))(event, caller)
+    return "".join(answer.context)
+
+
+def commit(repository: Path, count: int) -> None:
+    for number in range(count):
+        git(repository, "commit", "--allow-empty", "-m", f"change {number}")
+
+
+def test_the_status_is_short_and_names_the_branch(repository: Path, caller: Caller) -> None:
+    (repository / "new.py").touch()
+    assert said(add_git_status, TurnStart(cwd=str(repository)), caller) == (
+        "Current git status:\n\n## No commits yet on main\n?? new.py"
+    )
+
+
+def test_the_latest_commits_are_told_newest_first(repository: Path, caller: Caller) -> None:
+    commit(repository, 12)
+    lines = said(add_recent_commits, SessionStart(cwd=str(repository)), caller).splitlines()
+    assert lines[:2] == ["Recent commits:", ""]
+    assert [line.split(" ", 1)[1] for line in lines[2:]] == [
+        f"change {number}" for number in range(11, 1, -1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [
+        ({"limit": 2}, 2),
+        ({"args": ["3"]}, 3),
+        ({"args": ["none"]}, 4),
+        ({"args": ["0"]}, 4),
+        ({"limit": 1, "args": ["3"]}, 1),
+    ],
+)
+def test_how_many_commits_is_an_option(
+    repository: Path, caller: Caller, options: dict[str, Any], count: int
+) -> None:
+    commit(repository, 4)
+    found = said(add_recent_commits, SessionStart(cwd=str(repository)), caller, **options)
+    assert len(found.splitlines()) == 2 + count
+
+
+def test_a_limit_below_one_is_refused() -> None:
+    with pytest.raises(ValidationError):
+        convert({"limit": 0}, add_recent_commits.Options)
+
+
+def test_a_repository_without_commits_has_none_to_tell(repository: Path, caller: Caller) -> None:
+    assert said(add_recent_commits, SessionStart(cwd=str(repository)), caller) == ""
+
+
+@pytest.mark.parametrize("module", [add_git_status, add_recent_commits])
+@pytest.mark.parametrize("directory", [".", "gone", "a\0b"])
+def test_outside_a_repository_there_is_nothing_to_tell(
+    module: Any, tmp_path: Path, caller: Caller, directory: str
+) -> None:
+    event = TurnStart(cwd=os.path.join(tmp_path, directory))
+    assert module.make(module.Options())(event, caller) is PASS
+
+
+def test_without_git_there_is_nothing_to_tell(repository: Path) -> None:
+    caller = Caller(env={"PATH": str(repository)})
+    assert said(add_git_status, TurnStart(cwd=str(repository)), caller) == ""
+
+
+def test_long_output_is_cut_and_says_so(repository: Path, caller: Caller) -> None:
+    for number in range(200):
+        (repository / f"{number:03}-{'x' * 30}").touch()
+    found = said(add_git_status, TurnStart(cwd=str(repository)), caller)
+    assert found.endswith("\n... (truncated)")
+    shown = found.removeprefix("Current git status:\n\n").removesuffix("\n... (truncated)")
+    assert len(shown.encode()) == 4096
+
+
+def program(directory: Path, script: str) -> Caller:
+    """A caller whose ``git`` is a script."""
+    fake = directory / "git"
+    fake.write_text(f"#!/bin/sh\n{script}\n")
+    fake.chmod(0o755)
+    return Caller(env={"PATH": f"{directory}:{PATH}"})
+
+
+def test_output_without_end_is_cut(tmp_path: Path) -> None:
+    found = _git.ask_git(str(tmp_path), program(tmp_path, "yes"), "status")
+    assert found.endswith("\n... (truncated)")
+
+
+def test_a_git_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_git, "TIMEOUT", 0.1)
+    started = time.monotonic()
+    hanging = program(tmp_path, "echo $$ > pid; sleep 1000")
+    assert _git.ask_git(str(tmp_path), hanging, "status") == ""
+    assert time.monotonic() - started < 10
+
+
+def test_the_callers_deadline_ends_it_earlier(tmp_path: Path) -> None:
+    hanging = program(tmp_path, "sleep 1000")
+    late = Caller(env=hanging.env, deadline=time.monotonic() - 1)
+    assert _git.ask_git(str(tmp_path), late, "status") == ""
+
+
+def test_only_harmless_variables_reach_git(tmp_path: Path) -> None:
+    listing = program(tmp_path, "env | sort")
+    evil = {"GIT_DIR": "/x", "GIT_CONFIG_COUNT": "1", "LD_PRELOAD": "/x.so", "PAGER": "evil"}
+    found = _git.ask_git(str(tmp_path), Caller(env={**listing.env, **evil, "HOME": "/h"}), "x")
+    names = {line.split("=")[0] for line in found.splitlines()}
+    assert names <= {"PATH", "HOME", "GIT_TERMINAL_PROMPT", "PWD", "OLDPWD", "SHLVL", "_"}
+    assert "HOME=/h" in found
+
+
+def test_a_git_in_a_relative_directory_of_the_path_is_not_run(repository: Path) -> None:
+    (repository / "git").write_text("#!/bin/sh\necho evil\n")
+    (repository / "git").chmod(0o755)
+    caller = Caller(env={"PATH": f".::{PATH}"})
+    assert "evil" not in said(add_git_status, TurnStart(cwd=str(repository)), caller)
+
+
+def test_a_repository_cannot_make_a_question_run_its_programs(
+    repository: Path, caller: Caller
+) -> None:
+    trap = repository / "trap.sh"
+    trap.write_text(f"#!/bin/sh\ntouch {repository}/sprung\n")
+    trap.chmod(0o755)
+    git(repository, "config", "core.fsmonitor", str(trap))
+    git(repository, "config", "core.pager", str(trap))
+    git(repository, "config", "gpg.program", str(trap))
+    git(repository, "config", "log.showSignature", "true")
+    git(repository, "-c", "core.fsmonitor=false", "commit", "--allow-empty", "-m", "x")
+    (repository / "sprung").unlink(missing_ok=True)
+    assert said(add_git_status, TurnStart(cwd=str(repository)), caller)
+    assert said(add_recent_commits, SessionStart(cwd=str(repository)), caller)
+    assert not (repository / "sprung").exists()
+
+
+def test_a_bare_repository_inside_a_checkout_is_none(tmp_path: Path, caller: Caller) -> None:
+    git(tmp_path, "init", "--bare")
+    assert said(add_git_status, TurnStart(cwd=str(tmp_path)), caller) == ""
+    assert said(add_recent_commits, SessionStart(cwd=str(tmp_path)), caller) == ""

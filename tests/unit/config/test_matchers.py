@@ -1,0 +1,544 @@
+"""Which events a `match` holds for, which an `except` takes back, and what that costs."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import msgspec
+import pytest
+
+from hookline.config.exceptions import Except, compile_exception, subjects
+from hookline.config.matchers import CARRIED_BY, compile_match
+from hookline.config.schema import ExceptEntry, MatchEntry
+from hookline.model.errors import HandlerError, IllegalValueError
+from hookline.model.events import (
+    Agent,
+    CompactionEvent,
+    ConfigChange,
+    CwdChanged,
+    Elicitation,
+    Event,
+    FileChanged,
+    Notification,
+    Other,
+    PostToolBatch,
+    PreCompact,
+    PreToolUse,
+    PromptExpansion,
+    SessionEnd,
+    SessionStart,
+    StopFailure,
+)
+from hookline.model.ports import NOBODY, Caller, Match, Matcher
+from hookline.model.tools import Mcp, Tool, ToolKind, tool
+
+HOME = Caller(env={"HOME": "/home/dev"}, project_dir="/work/app")
+
+
+def matcher(*, every: bool = False, project_dir: str = "/work/app", **keys: Any) -> Matcher:
+    found = compile_match(msgspec.convert(keys, MatchEntry), every=every, project_dir=project_dir)
+    assert found is not None
+    return found
+
+
+def holds(event: Event, *, caller: Caller = HOME, every: bool = False, **keys: Any) -> bool:
+    return matcher(every=every, **keys).find(event, caller) is not None
+
+
+def shell(command: str) -> PreToolUse:
+    return PreToolUse(tool=tool("Bash", command=command), cwd="/work/app")
+
+
+def write(path: str, cwd: str = "/work/app") -> PreToolUse:
+    return PreToolUse(tool=tool("Write", file_path=path), cwd=cwd)
+
+
+def test_a_match_without_keys_is_none() -> None:
+    assert compile_match(MatchEntry(), every=False, project_dir="") is None
+
+
+class TestTool:
+    """`tool` is a kind, a native name, a glob or a regex."""
+
+    def test_a_kind_covers_every_platforms_tool_of_it(self) -> None:
+        for name in ("Bash", "run_in_terminal", "exec_command"):
+            assert holds(PreToolUse(tool=tool(name, command="ls")), tool="shell")
+        assert not holds(write("a"), tool="shell")
+        assert holds(write("a"), tool=["shell", "write"])
+
+    def test_a_native_name_covers_only_itself(self) -> None:
+        assert holds(shell("ls"), tool="Bash")
+        assert not holds(PreToolUse(tool=tool("exec_command", command="ls")), tool="Bash")
+
+    def test_globs_and_regexes_are_about_the_native_name(self) -> None:
+        event = PreToolUse(tool=tool("mcp__github__merge_pr"))
+        assert holds(event, tool="mcp__github__*")
+        assert holds(event, tool="/^mcp__.*merge/")
+        assert not holds(event, tool="/^mcp$/")
+
+    def test_an_event_without_a_tool_never_matches(self) -> None:
+        assert not holds(SessionStart(), tool="*")
+        assert not holds(SessionStart(), url="*")
+        assert not holds(SessionStart(), mcp="*")
+        assert not holds(SessionStart(), command="*")
+        assert not holds(SessionStart(), path="*")
+
+    def test_a_tool_without_the_field_never_matches(self) -> None:
+        event = PreToolUse(tool=Tool(kind=ToolKind.OTHER, name="x"))
+        for every in (False, True):
+            assert not holds(event, every=every, command="*")
+            assert not holds(event, every=every, path="*")
+            assert not holds(event, every=every, url="*")
+            assert not holds(event, every=every, mcp="*")
+
+    def test_all_keys_have_to_hold(self) -> None:
+        event = shell("git push")
+        assert holds(event, tool="shell", command="git *", dialect="canonical")
+        assert not holds(event, tool="shell", command="git *", dialect="codex")
+        assert not holds(event, tool="write", command="git *")
+
+
+class TestWords:
+    """Keys about the event itself."""
+
+    @pytest.mark.parametrize(
+        ("event", "word"),
+        [
+            (SessionStart(source="resume"), "resume"),
+            (SessionEnd(reason="clear"), "clear"),
+            (PreCompact(trigger="auto"), "auto"),
+            (Notification(kind="idle"), "idle"),
+            (ConfigChange(source="user_settings"), "user_settings"),
+            (FileChanged(change="added"), "added"),
+            (StopFailure(error="rate_limit"), "rate_limit"),
+        ],
+    )
+    def test_source_is_the_events_own_word_for_where_it_came_from(
+        self, event: Event, word: str
+    ) -> None:
+        assert holds(event, source=word)
+        assert not holds(event, source="something else")
+
+    def test_an_event_without_such_a_word_has_an_empty_one(self) -> None:
+        assert not holds(CwdChanged(), source="x")
+
+    def test_agent_dialect_and_native_name(self) -> None:
+        event = Other(agent=Agent(name="reviewer"), dialect="codex", native_event="Wibble")
+        assert holds(event, agent="rev*", dialect="codex", native="/^Wib/")
+        assert not holds(event, agent="root")
+
+    def test_urls(self) -> None:
+        event = PreToolUse(tool=tool("WebFetch", url="https://example.com/a/b"))
+        assert holds(event, url="https://example.com/*")
+        assert not holds(event, url="example.com")
+
+    def test_the_command_of_a_prompt_is_text_and_not_shell(self) -> None:
+        event = PromptExpansion(command="deploy; now")
+        assert holds(event, command="deploy*")
+        assert holds(event, command="deploy*", every=True)
+        assert not holds(event, command="now")
+
+    def test_the_table_of_fields_covers_every_key(self) -> None:
+        assert set(CARRIED_BY) == set(MatchEntry.__struct_fields__)
+        assert "elicitation" in CARRIED_BY["mcp"]
+        assert "prompt_expansion" in CARRIED_BY["command"]
+        assert "worktree_create" in CARRIED_BY["path"]
+        assert issubclass(PreCompact, CompactionEvent)
+        assert "pre_compact" in CARRIED_BY["source"]
+        assert "stop" not in CARRIED_BY["source"]
+
+
+class TestMcp:
+    """`mcp` is a server, or one of its tools."""
+
+    EVENT = PreToolUse(tool=tool("mcp__github__merge_pr"))
+
+    @pytest.mark.parametrize(
+        "pattern",
+        ["github", "git*", "github.merge_pr", "github.*", "*.merge_*", "github__merge_pr",
+         "mcp__github__merge_pr", "/[.]merge/"],
+    )  # fmt: skip
+    def test_every_way_to_write_it(self, pattern: str) -> None:
+        assert holds(self.EVENT, mcp=pattern)
+
+    def test_another_server_or_tool_does_not_match(self) -> None:
+        assert not holds(self.EVENT, mcp="gitlab")
+        assert not holds(self.EVENT, mcp="github.delete_repo")
+        assert not holds(shell("github"), mcp="github")
+
+    def test_a_question_of_a_server_counts_as_its(self) -> None:
+        assert holds(Elicitation(server="github"), mcp="github")
+        assert not holds(Elicitation(), mcp="*")
+
+    def test_the_platform_may_name_the_server_apart_from_the_tool(self) -> None:
+        event = PreToolUse(tool=Tool(name="merge", mcp=Mcp("github", "merge")))
+        assert holds(event, mcp="github.merge")
+
+
+class TestCommand:
+    """`command` is tried on the whole text and on each simple command in it."""
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "git push --force",
+            "cd x && git push --force",
+            'git "push" --force',
+            "sudo git push --force",
+            "A=1 git push --force",
+            "bash -c 'git push --force'",
+            "echo $(git push --force)",
+            "ls; git push --force | cat",
+        ],
+    )
+    def test_one_simple_command_that_matches_is_enough(self, text: str) -> None:
+        assert holds(shell(text), command="git push --force")
+
+    def test_wrappers_can_be_asked_for(self) -> None:
+        assert holds(shell("ls && sudo rm x"), command="sudo *")
+
+    def test_a_command_inside_quotes_is_none(self) -> None:
+        assert not holds(shell("echo 'git push --force'"), command="git push --force")
+
+    def test_text_that_cannot_be_read_is_tried_as_a_whole(self) -> None:
+        assert holds(shell("rm -rf / 'unclosed"), command="rm -rf*")
+
+    def test_a_regex_searches_the_whole_text_and_each_command(self) -> None:
+        assert holds(shell("ls && git push"), command="/^git push$/")
+        assert holds(shell("ls && git push"), command="/ls.*push/")
+
+    @pytest.mark.parametrize("text", ["ls \ud800; rm x", "ls \0; rm x", "rm x\0"])
+    def test_broken_characters_do_not_raise(self, text: str) -> None:
+        assert holds(shell(text), command="*rm x*")
+        holds(shell(text), command="rm x", every=True)
+
+    @pytest.mark.parametrize("pattern", ["/(a+)+$/", "*a*a*a*a*a*b"])
+    def test_a_megabyte_stays_fast(self, pattern: str) -> None:
+        start = monotonic()
+        assert not holds(shell("echo " + "a" * 1_000_000 + "c"), command=pattern)
+        assert monotonic() - start < 10
+
+    def test_a_regex_over_its_time_fails_the_hook(self) -> None:
+        with pytest.raises(HandlerError, match="ran for more than"):
+            holds(shell("a" * 60 + "b"), command="/(?=a)(a|aa)+$/")
+
+
+class TestEveryCommand:
+    """For allow and rewrite all of the text has to be accounted for."""
+
+    def test_each_simple_command_has_to_match(self) -> None:
+        assert holds(shell("git status"), every=True, command="git *")
+        assert holds(shell("git status && git diff | cat"), every=True, command=["git *", "cat"])
+        assert not holds(shell("git status; rm -rf /"), every=True, command="git *")
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "git log $(rm -rf /)",
+            "git log `rm x`",
+            "git diff > ~/.bashrc",
+            "git log 'unclosed",
+            "",
+            "# git status",
+            "sudo git status",
+            "LD_PRELOAD=/tmp/x.so git status",
+            "PATH=/tmp git status",
+            "PATH=/tmp:$PATH; git status",
+            "export PATH=/tmp; git status",
+            "git() { rm -rf /; }; git status",
+            "alias git=rm; git status",
+            "eval 'git status; rm x'",
+            "git status & rm x",
+            "git status\nrm x",
+            "git status || rm x",
+            "env -S 'rm x' git status",
+            "git log <(rm x)",
+            "cat <<< $(rm x); git status",
+            "if true; then git status; fi; rm x",
+            "for PATH in /tmp; do git status; done",
+            "((PATH=0)); git status",
+            "git log $((PATH=0)); git status",
+            "git log $[PATH=0]; git status",
+            "git log ${PATH:=/tmp}; git status",
+            "git log ${X:-${PATH=/tmp}}; git status",
+            "<in PATH=/tmp git status",
+            "2>&1 PATH=/tmp git status",
+            "PATH+=:/tmp git status",
+            "A[0]=1 git status",
+            "[[ -f x ]] && git status",
+            "git status; X=1",
+        ],
+    )
+    def test_nothing_may_hide_in_the_text(self, text: str) -> None:
+        assert not holds(shell(text), every=True, command="git *")
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "git status",
+            "  git status  ",
+            "git status # all of it",
+            "# first\ngit status\n",
+            "git status 2>&1 | cat",
+            "git log > /dev/null",
+            "git status && (git diff; git log) || { git stash; }",
+            "if git diff; then git log; fi",
+            "while ! git pull; do git fetch; done",
+            "git \\\n status \\\n  -s",
+            "git add *.py ${FILES} --author=me",
+            "git commit -m 'a=b'",
+            "make CC=gcc",
+            "git commit -m 'ä ö ü' && git push",
+        ],
+    )
+    def test_what_hides_nothing_is_granted(self, text: str) -> None:
+        assert holds(shell(text), every=True, command=["git *", "cat", "make *"])
+
+    @pytest.mark.parametrize(
+        "text",
+        ["#;;;;;;;;\n" * 500 + "git x; =", "${" * 20_000 + "git x", "0" * 60_000, "git x;" * 9_000],
+    )
+    def test_no_text_makes_that_take_long(self, text: str) -> None:
+        start = monotonic()
+        assert not holds(shell(text), every=True, command="git *y")
+        assert monotonic() - start < 10
+
+    def test_a_whole_text_that_looks_right_is_not_enough(self) -> None:
+        assert not holds(shell("git status; git x; rm y"), every=True, command="git status*")
+
+
+class TestPath:
+    """`path` is tried as given, absolute, resolved, and from the project."""
+
+    def test_the_match_names_the_absolute_path(self) -> None:
+        found = matcher(path="**/*.py").find(write("src/../a.py"), HOME)
+        assert found == Match("/work/app/a.py")
+
+    def test_other_conditions_name_none(self) -> None:
+        assert matcher(tool="write").find(write("a.py"), HOME) == Match()
+
+    @pytest.mark.parametrize(
+        ("path", "cwd"),
+        [
+            ("src/a.py", "/work/app"),
+            ("./src/a.py", "/work/app"),
+            ("/work/app/src/a.py", "/elsewhere"),
+            ("//work/app/src/a.py", "/elsewhere"),
+            ("a.py", "/work/app/src"),
+            ("../app/src/a.py", "/work/app"),
+            ("src/a.py", "/elsewhere"),
+        ],
+    )
+    def test_a_pattern_with_a_slash_counts_from_the_project(self, path: str, cwd: str) -> None:
+        assert holds(write(path, cwd), path="src/*.py")
+
+    def test_a_doubled_slash_hides_nothing(self) -> None:
+        assert holds(write("//etc/passwd"), path="/etc/**")
+
+    def test_home_is_the_callers_and_the_accounts(self) -> None:
+        import pwd
+
+        own = pwd.getpwuid(os.getuid()).pw_dir
+        assert holds(write("/home/dev/.ssh/id"), path="~/.ssh/**")
+        assert holds(write("~/.ssh/id"), path="~/.ssh/**")
+        assert holds(write(f"{own}/.ssh/id"), path="~/.ssh/**")
+        assert not holds(write(f"{own}/.ssh/id"), path="~/.ssh/**", every=True)
+
+    def test_links_are_followed(self, tmp_path: Path) -> None:
+        (tmp_path / "secret").mkdir()
+        (tmp_path / "secret/key").touch()
+        (tmp_path / "innocent").symlink_to(tmp_path / "secret/key")
+        (tmp_path / "door").symlink_to(tmp_path / "secret")
+        project = str(tmp_path)
+        for path in ("innocent", "door/key", "door/../secret/key", "secret/key"):
+            assert holds(write(path, project), project_dir=project, path="secret/*"), path
+        assert holds(write("x/../innocent", project), project_dir=project, path="innocent")
+
+    def test_a_project_behind_a_link_is_the_same_project(self, tmp_path: Path) -> None:
+        (tmp_path / "real/src").mkdir(parents=True)
+        (tmp_path / "link").symlink_to(tmp_path / "real")
+        for root in ("link", "real"):
+            for base in ("link", "real"):
+                event = write(str(tmp_path / base / "src/a.py"))
+                for every in (False, True):
+                    assert holds(
+                        event, every=every, project_dir=str(tmp_path / root), path="src/*.py"
+                    )
+
+    def test_all_paths_of_a_tool_are_tried(self) -> None:
+        patch = "*** Begin Patch\n*** Update File: a.txt\n*** Add File: b.py\n*** End Patch"
+        event = PreToolUse(tool=tool("apply_patch", input=patch), cwd="/work/app")
+        assert matcher(path="*.py").find(event, HOME) == Match("/work/app/b.py")
+        assert not holds(event, every=True, path="*.py")
+        assert holds(event, every=True, path=["*.py", "*.txt"])
+
+    def test_events_that_are_no_tools_have_their_own_path(self) -> None:
+        assert holds(FileChanged(path="/work/app/.env"), path=".env")
+        assert not holds(FileChanged(), path="*")
+
+    def test_a_grant_for_a_directory_does_not_follow_a_link_out_of_it(self, tmp_path: Path) -> None:
+        (tmp_path / "docs").mkdir()
+        (tmp_path / "secret").touch()
+        (tmp_path / "docs/link").symlink_to(tmp_path / "secret")
+        (tmp_path / "docs/up").symlink_to(tmp_path)
+        project = str(tmp_path)
+
+        def granted(path: str, cwd: str = project) -> bool:
+            return holds(write(path, cwd), every=True, project_dir=project, path="docs/**")
+
+        assert granted("docs/new.md")
+        assert not granted("docs/link")
+        assert not granted("docs/up/secret")
+        assert not granted("docs/../secret")
+        assert not granted("docs/up/../docs/x")
+        assert not granted("docs/x", cwd="/etc")
+        assert not granted("~/docs/x")
+
+    def test_a_path_of_which_nobody_knows_the_start_is_never_granted(self) -> None:
+        event = PreToolUse(tool=tool("Write", file_path="docs/x"))
+        loose = matcher(project_dir="", path="docs/**")
+        strict = matcher(project_dir="", path="docs/**", every=True)
+        assert loose.find(event, NOBODY) == Match("docs/x")
+        assert strict.find(event, NOBODY) is None
+
+    def test_hooks_written_in_code_count_from_the_callers_project(self) -> None:
+        caller = Caller(project_dir="/work/app")
+        event = PreToolUse(tool=tool("Write", file_path="src/x"))
+        assert holds(event, caller=caller, project_dir="", path="/work/app/src/*")
+        assert holds(event, caller=caller, project_dir="", path="src/*", every=True)
+
+    @pytest.mark.parametrize("path", ["a\0/.env", "\ud800/.env", "x/" * 500_000 + ".env"])
+    def test_what_can_be_no_file_raises_nothing_and_is_never_granted(self, path: str) -> None:
+        start = monotonic()
+        assert holds(write(path), path=".env")
+        assert not holds(write(path), every=True, path=".env")
+        assert monotonic() - start < 10
+
+
+class TestBatch:
+    """A batch of calls matches like one of them, or for a grant like all of them."""
+
+    EVENT = PostToolBatch(
+        calls=(tool("Bash", command="ls"), tool("Write", file_path="a.py")), cwd="/work/app"
+    )
+
+    def test_one_call_that_matches_is_enough(self) -> None:
+        assert matcher(tool="write", path="*.py").find(self.EVENT, HOME) == Match("/work/app/a.py")
+
+    def test_the_keys_have_to_hold_for_the_same_call(self) -> None:
+        assert not holds(self.EVENT, tool="shell", path="*.py")
+
+    def test_for_a_grant_all_calls_have_to_match(self) -> None:
+        assert not holds(self.EVENT, every=True, tool="write")
+        assert holds(self.EVENT, every=True, tool=["write", "shell"])
+
+
+class TestIdentity:
+    """Equal conditions are equal, so that hooks that do the same run once."""
+
+    def test_order_of_alternatives_and_lists_of_one_do_not_matter(self) -> None:
+        assert matcher(tool=["a*", "b*"]).identity() == matcher(tool=["b*", "a*"]).identity()
+        assert matcher(tool="a*").identity() == matcher(tool=["a*"]).identity()
+        assert hash(matcher(tool="a*").identity()) == hash(matcher(tool=["a*"]).identity())
+
+    def test_anything_else_matters(self) -> None:
+        base = matcher(command="a*").identity()
+        assert base != matcher(command="b*").identity()
+        assert base != matcher(url="a*").identity()
+        assert base != matcher(command="a*", every=True).identity()
+
+    def test_the_project_matters_only_for_paths(self) -> None:
+        def pair(**keys: Any) -> set[object]:
+            return {matcher(project_dir=root, **keys).identity() for root in ("/a", "/b")}
+
+        assert len(pair(command="x")) == 1
+        assert len(pair(path="x")) == 2
+
+
+def exception(entry: str | dict[str, Any], **options: Any) -> Matcher:
+    converted = entry if isinstance(entry, str) else msgspec.convert(entry, ExceptEntry)
+    about = options.pop("about", ("command", "path"))
+    return compile_exception(converted, about=about, project_dir="/work/app", **options)
+
+
+class TestExcept:
+    """`except` takes back what `match` found."""
+
+    def test_without_a_condition_everything_else_still_matches(self) -> None:
+        match = Except(None, [exception({"command": "git push backup*"})])
+        assert match.find(shell("git push backup main"), HOME) is None
+        assert match.find(shell("git push origin"), HOME) == Match()
+
+    def test_an_exception_has_to_hold_for_the_whole_command(self) -> None:
+        match = Except(matcher(command="*rm*"), [exception("rm -rf build*")])
+        assert match.find(shell("rm -rf build"), HOME) is None
+        assert match.find(shell("rm -rf build; rm -rf /"), HOME) is not None
+        assert match.find(shell("rm -rf build $(rm x)"), HOME) is not None
+        assert match.find(shell("ls"), HOME) is None
+
+    def test_a_bare_glob_is_about_the_command_or_else_the_path(self) -> None:
+        match = Except(None, [exception("docs/**")])
+        assert match.find(write("docs/a.md"), HOME) is None
+        assert match.find(shell("docs/tool.sh"), HOME) is None
+        assert match.find(write("src/a.md"), HOME) is not None
+
+    def test_a_bare_glob_never_excuses_a_command_by_a_path(self) -> None:
+        both = PreToolUse(
+            tool=tool("mystery", command="rm -rf /", path="docs/a.md"), cwd="/work/app"
+        )
+        assert Except(None, [exception("docs/**")]).find(both, HOME) is not None
+        batch = PostToolBatch(calls=(both.tool,), cwd="/work/app")
+        assert Except(None, [exception("docs/**")]).find(batch, HOME) is not None
+
+    def test_a_bare_glob_beside_a_match_is_about_the_same_thing(self) -> None:
+        assert subjects(MatchEntry(path="x")) == ("path",)
+        assert subjects(MatchEntry(command="x")) == ("command",)
+        assert subjects(MatchEntry(tool="x")) == ("command", "path")
+        assert (
+            exception("a", about=("path",)).identity() == matcher(path="a", every=True).identity()
+        )
+
+    def test_a_bare_glob_that_can_be_no_path_is_a_command(self) -> None:
+        found = exception("../run.sh")
+        assert found.identity() == matcher(command="../run.sh", every=True).identity()
+
+    def test_an_exception_ends_at_its_time(self) -> None:
+        now = [datetime(2026, 11, 30, 23, 59, tzinfo=UTC)]
+        day = exception({"command": "x", "until": "2026-12-01"}, clock=lambda: now[0])
+        hour = exception(
+            {"command": "x", "until": "2026-12-01T02:00:00+01:00"}, clock=lambda: now[0]
+        )
+        assert [each.find(shell("x"), HOME) for each in (day, hour)] == [Match(), Match()]
+        now[0] = datetime(2026, 12, 1, tzinfo=UTC)
+        assert [each.find(shell("x"), HOME) for each in (day, hour)] == [None, Match()]
+        now[0] = datetime(2026, 12, 1, 1, tzinfo=UTC)
+        assert hour.find(shell("x"), HOME) is None
+
+    def test_by_default_the_clock_is_the_machines(self) -> None:
+        assert exception({"command": "x", "until": "2000-01-01"}).find(shell("x"), HOME) is None
+        assert exception({"command": "x", "until": "9000-01-01"}).find(shell("x"), HOME)
+
+    def test_an_exception_needs_a_condition(self) -> None:
+        with pytest.raises(IllegalValueError, match="for good"):
+            exception({"until": "2026-12-01"})
+
+    def test_equal_exceptions_make_equal_conditions(self) -> None:
+        def build(*entries: Any) -> object:
+            return Except(matcher(tool="shell"), [exception(each) for each in entries]).identity()
+
+        until = {"command": "x", "until": "2026-12-01"}
+        assert build("a", until) == build(until, "a")
+        assert build("a") != build("b")
+        assert build(until) != build({"command": "x"})
+        assert hash(Except(None, [exception("a")]).identity())
+
+
+def test_a_tool_of_another_kind_costs_next_to_nothing() -> None:
+    match = matcher(tool="shell", command="*kubectl*", path="**/*.py")
+    event = write("a.py")
+    start = monotonic()
+    for _ in range(100_000):
+        match.find(event, HOME)
+    assert monotonic() - start < 5
