@@ -29,15 +29,15 @@ def run() -> list[Ratio]:
                 await app.fire(PreToolUse(tool=tool("shell", command=command), cwd=directory))
 
         async def measure() -> tuple[int, int]:
-            # The bounded caches fill up first; what grows after that is a leak.
-            await fire(0, 4_000)
             tracemalloc.start()
-            await fire(4_000, 5_000)
-            gc.collect()
-            early = tracemalloc.get_traced_memory()[1]
-            await fire(5_000, 5_000 + EVENTS)
-            gc.collect()
-            return early, tracemalloc.get_traced_memory()[1]
+            await fire(0, 4_000)  # the bounded caches fill up first; what grows after is a leak
+            peaks = []
+            for first, last in ((4_000, 5_000), (5_000, 5_000 + EVENTS)):
+                gc.collect()
+                tracemalloc.reset_peak()
+                await fire(first, last)
+                peaks.append(tracemalloc.get_traced_memory()[1])
+            return peaks[0], peaks[1]
 
         early, late = asyncio.run(measure())
         tracemalloc.stop()

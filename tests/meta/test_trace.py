@@ -9,7 +9,8 @@ from types import FrameType
 
 import pytest
 
-import hookline
+import hookline.app
+from hookline import registry
 from hookline.cli import hook as hook_command
 
 SRC = Path(hookline.__file__).parent
@@ -20,8 +21,8 @@ FIVE = {
     "handlers/command.py",
     "engine/merge.py",
 }
-# Beside the five: nouns, the trusted bytes of a program, leaves that know nothing of hooks, and helpers that start with `_` and
-# serve one module.
+# Beside the five: nouns, the trusted bytes of a program, leaves that know nothing of hooks, and
+# helpers that start with `_` and serve one module.
 ASIDE = ("model/", "config/copies.py", "store/", "shell/", "processes/", "app.py", "registry.py")
 # Set-up before the event and tidying up after it are one call each.
 ONE_CALL = {"_pins_for", "config_for", "engine_for", "_settle", "__init__", "aclose"}
@@ -43,6 +44,7 @@ def entered(run: Callable[[], object]) -> set[str]:
         elif event == "return" and aside and aside[-1] is frame:
             aside.pop()
 
+    registry.handlers()  # importing modules is set-up, too
     sys.setprofile(watch)
     try:
         run()

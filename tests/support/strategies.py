@@ -93,7 +93,7 @@ def _tool(name: str, input: dict[str, Any], rest: dict[str, Any]) -> Tool:
 
 tools = st.builds(
     _tool,
-    st.sampled_from(("shell", "Bash", "Write", "apply_patch", "mcp__git__push", "unheard_of", "")),
+    st.sampled_from(("shell", "Bash", "Write", "apply_patch", "mcp__git__push", "unheard_of")),
     inputs,
     st.fixed_dictionaries(
         {},

@@ -5,7 +5,8 @@ event is decided elsewhere.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, count
 from typing import Any
 
 import msgspec
@@ -149,14 +150,14 @@ def _usable(
 
 
 def _check_names(entries: Sequence[Entry], report: Report) -> None:
-    lines: dict[str, int] = {}
+    first: dict[str, Entry] = {}
     for entry in entries:
         name = entry.keys.name
         if isinstance(name, str) and not entry.is_narrowing:
-            line = report.doc.line(*entry.at("name"))
-            first = lines.setdefault(name, line)
-            if first != line:
-                message = f"the hook on line {first} is already called `{brief(name)}`"
+            earlier = first.setdefault(name, entry)
+            if earlier is not entry:
+                line = report.doc.line(*earlier.at("name"))
+                message = f"the hook on line {line} is already called `{brief(name)}`"
                 report.add(entry.at("name"), message, "no two hooks of a file share a name")
 
 
@@ -165,14 +166,14 @@ def _named(hooks: Sequence[Hook]) -> tuple[Hook, ...]:
     taken = {hook.name for hook in hooks}
     named = []
     for hook in hooks:
-        name = hook.name or _made_name(hook)
-        if not hook.name and name in taken:
-            name = f"{name} (line {hook.source.line})"
+        name = hook.name or next(made for made in _made_names(hook) if made not in taken)
         taken.add(name)
         named.append(hook if hook.name else replace(hook, name=name))
     return tuple(named)
 
 
-def _made_name(hook: Hook) -> str:
+def _made_names(hook: Hook) -> Iterator[str]:
     key, value = next(iter(hook.handler.values.items()))
-    return value if key == "use" else f"{key} on {', '.join(hook.events)}"
+    name = value if key == "use" else f"{key} on {', '.join(hook.events)}"
+    line = hook.source.line
+    return chain([name, f"{name} (line {line})"], (f"{name} (line {line}, {n})" for n in count(2)))

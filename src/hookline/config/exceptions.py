@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from msgspec import UNSET
 
+from hookline.config.firing import Flaw, bad_patterns
 from hookline.config.matchers import Conditions, pattern_flaw
 from hookline.config.patterns import looks_like_directory
 from hookline.config.schema import ExceptEntry, MatchEntry
@@ -104,26 +105,20 @@ def compile_exception(
     return match if entry.until is UNSET else _Until(match, _end_of(entry.until), clock)
 
 
-def exception_flaws(
-    entry: ExceptEntry | str, *, about: Sequence[str]
-) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """What is wrong with the entry: where in it, and why."""
+def exception_flaws(entry: ExceptEntry | str, *, about: Sequence[str]) -> Iterator[Flaw]:
+    """Everything that keeps the entry from being an exception."""
     if isinstance(entry, str):
         flaws = [pattern_flaw(key, entry, every=True) for key in _readings(entry, about)]
-        yield from (((), flaw) for flaw in flaws[:1] if flaw)
+        yield from (((), flaw, "") for flaw in flaws[:1] if flaw)
         return
-    given = dict(entry.patterns())
-    if not given:
-        yield (), _NO_CONDITION
-    for key, sources in given.items():
-        for index, source in enumerate(sources):
-            if flaw := pattern_flaw(key, source, every=True):
-                yield (key, index), flaw
+    if not dict(entry.patterns()):
+        yield (), _NO_CONDITION, ""
+    yield from bad_patterns(entry, every=True)
     if entry.until is not UNSET:
         try:
             _end_of(entry.until)
         except IllegalValueError as error:
-            yield ("until",), str(error)
+            yield ("until",), str(error), ""
 
 
 _NO_CONDITION = "an exception without a condition would silence the hook for good"

@@ -10,16 +10,20 @@ from hookline.config.globs import is_glob
 from hookline.config.matchers import CARRIED_BY, pattern_flaw
 from hookline.config.patterns import is_regex
 from hookline.config.schema import MatchEntry
-from hookline.model.errors import nearest
+from hookline.model.errors import IllegalValueError, nearest
 from hookline.model.tools import CANONICAL_TOOLS, KIND_FIELDS, ToolKind
 
-__all__ = ["Flaw", "bad_patterns", "never_fires"]
+__all__ = ["Flaw", "bad_patterns", "never_fires", "unknown_dialects"]
 
 Flaw: TypeAlias = tuple[tuple[str | int, ...], str, str]
 """Where in a ``match``, what is wrong, and what to write instead."""
 
 _KINDS = {kind.value: kind for kind in ToolKind}
 _TOOL_FIELDS = ("command", "path", "url", "mcp")
+_DIALECTS = frozenset(
+    "canonical claude-code codex vscode copilot copilot-cloud gemini cursor docker-agent kodelet "
+    "basecoat opencode pi mcp".split()
+)
 _EXACT = "`/^name$/` matches a platform's own tool by its exact name"
 
 
@@ -52,6 +56,13 @@ def never_fires(
             yield ("tool", index), f"no tool is called `{source}`", hint
 
 
+def unknown_dialects(match: MatchEntry) -> Iterator[tuple[int, str]]:
+    """Every word under ``dialect`` that names none of ours, with its index; a plug-in may."""
+    for index, source in enumerate(dict(match.patterns()).get("dialect", ())):
+        if source not in _DIALECTS and _is_word(source):
+            yield index, source
+
+
 def _missing_field(key: str, events: Sequence[str], *, chosen: bool) -> Iterator[Flaw]:
     carried_by = CARRIED_BY[key]
     missing = [event for event in events if event not in carried_by]
@@ -76,13 +87,18 @@ def _kind(source: str) -> ToolKind | None:
 
 
 def _may_be_a_tool(source: str, known_tools: Collection[str]) -> bool:
-    return (
-        source in known_tools
-        or source.startswith("mcp__")
-        or not source
-        or is_regex(source)
-        or is_glob(source)
-    )
+    # What is no pattern at all is reported as that.
+    return source in known_tools or source.startswith("mcp__") or not _is_word(source)
+
+
+def _is_word(source: str) -> bool:
+    """Whether a pattern can match one text only."""
+    if is_regex(source):
+        return False
+    try:
+        return not is_glob(source)
+    except IllegalValueError:
+        return False
 
 
 def _list(names: Collection[str]) -> str:

@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from hookline.config.document import Document, brief
 from hookline.config.exceptions import Except, compile_exception, exception_flaws, subjects
-from hookline.config.firing import Flaw, bad_patterns, never_fires
+from hookline.config.firing import Flaw, bad_patterns, never_fires, unknown_dialects
 from hookline.config.matchers import compile_match
 from hookline.config.schema import (
     ENV_NAME,
@@ -78,7 +78,6 @@ class _Chosen(Struct, frozen=True):
     """The handler that an entry chose."""
 
     kind: str
-    key: str
     module: HandlerModule
     values: dict[str, Any]
     builtin: BuiltinModule | None = None
@@ -137,7 +136,7 @@ class HookCompiler:
         if keys.name is not UNSET and not (keys.name.strip() and keys.name.isprintable()):
             self.report.add(entry.at("name"), "`name` must be a line of text that one can read")
         for index, variable in enumerate(keys.env):
-            if not _ENV_NAME.match(variable):
+            if not _ENV_NAME.fullmatch(variable):
                 hint = "write the names alone; values come from the caller"
                 message = f"`{brief(variable)}` is not the name of a variable"
                 self.report.add(entry.at("env", index), message, hint)
@@ -157,7 +156,7 @@ class HookCompiler:
         if "name" not in entry.written:
             hint = "add the name of the hook that it narrows, or a handler"
             self.report.add(entry.at(), "`except` alone says not of which hook", hint)
-        exceptions = self._exceptions(entry, MatchEntry())
+        exceptions = self._exceptions(entry, MatchEntry(), ())
         if entry.keys.name is UNSET:
             return None
         line = self.report.doc.line(*entry.at())
@@ -184,9 +183,9 @@ class HookCompiler:
         if strangers or not all(key in values for key in found):
             return None
         if _USE not in values:
-            return _Chosen(kind, first, module, values)
+            return _Chosen(kind, module, values)
         builtin = self._known(entry.at(_USE), self.kit.services.builtin, values[_USE])
-        return _Chosen(kind, first, module, values, builtin) if builtin is not None else None
+        return _Chosen(kind, module, values, builtin) if builtin is not None else None
 
     def _check_extras(self, entry: Entry, first: str, kind: str) -> None:
         for key in entry.written:
@@ -233,44 +232,41 @@ class HookCompiler:
     def _match(
         self, entry: Entry, chosen: _Chosen | None, events: tuple[str, ...]
     ) -> Matcher | None:
-        spec = entry.keys.match
-        if spec is UNSET:
-            spec = MatchEntry()
-        self._report_flaws(entry.at("match"), self._unreachable(entry, spec, events))
-        grants = getattr(chosen.module, "every_command", None) if chosen is not None else None
-        every = bool(grants(chosen.values)) if chosen is not None and grants else False
+        spec = _or(entry.keys.match, MatchEntry())
+        self._check_reach(entry, ("match",), spec, events)
+        every = chosen is not None and _grants(chosen)
         match: Matcher | None = None
         try:
             match = compile_match(spec, every=every, project_dir=self.project_dir)
         except IllegalValueError:
             self._report_flaws(entry.at("match"), bad_patterns(spec, every=every))
-        exceptions = self._exceptions(entry, spec)
+        exceptions = self._exceptions(entry, spec, events)
         return Except(match, exceptions) if exceptions else match
 
-    def _unreachable(
-        self, entry: Entry, spec: MatchEntry, events: tuple[str, ...]
-    ) -> Iterator[Flaw]:
-        chosen = entry.keys.on is not UNSET
-        return never_fires(spec, events, chosen=chosen, known_tools=self.kit.known_tools)
+    def _check_reach(
+        self, entry: Entry, path: tuple[str | int, ...], spec: MatchEntry, events: tuple[str, ...]
+    ) -> None:
+        chosen = entry.keys.on is not UNSET and path == ("match",)
+        flaws = never_fires(spec, events, chosen=chosen, known_tools=self.kit.known_tools)
+        self._report_flaws(entry.at(*path), flaws)
+        for index, word in unknown_dialects(spec):
+            self._known(entry.at(*path, "dialect", index), self.kit.services.codec, word)
 
-    def _exceptions(self, entry: Entry, match: MatchEntry) -> tuple[Matcher, ...]:
-        written = entry.keys.except_
-        if written is UNSET:
-            return ()
+    def _exceptions(
+        self, entry: Entry, match: MatchEntry, events: tuple[str, ...]
+    ) -> tuple[Matcher, ...]:
+        about, clock = subjects(match), self.kit.clock
         found: list[Matcher] = []
-        about = subjects(match)
-        for path, each in _each_exception(written):
+        for at, each in _each_exception(entry.keys.except_):
+            path = ("except", *at)
+            if isinstance(each, ExceptEntry):
+                self._check_reach(entry, path, each, events)
             try:
                 found.append(
-                    compile_exception(
-                        each, about=about, project_dir=self.project_dir, clock=self.kit.clock
-                    )
+                    compile_exception(each, about=about, project_dir=self.project_dir, clock=clock)
                 )
             except IllegalValueError:
-                self._report_flaws(
-                    entry.at("except", *path),
-                    ((at, flaw, "") for at, flaw in exception_flaws(each, about=about)),
-                )
+                self._report_flaws(entry.at(*path), exception_flaws(each, about=about))
         return tuple(found)
 
     def _report_flaws(self, base: Sequence[str | int], flaws: Iterable[Flaw]) -> None:
@@ -292,13 +288,19 @@ def seconds(value: float | str) -> float:
     return number
 
 
+def _grants(chosen: _Chosen) -> bool:
+    """Whether the handler lets something through or changes it, and so has to match all of it."""
+    every_command = getattr(chosen.module, "every_command", None)
+    return every_command is not None and bool(every_command(chosen.values))
+
+
 def _each_exception(
-    written: str | ExceptEntry | list[str | ExceptEntry],
+    written: str | ExceptEntry | list[str | ExceptEntry] | UnsetType,
 ) -> Iterator[tuple[tuple[int, ...], str | ExceptEntry]]:
     if isinstance(written, list):
         for index, each in enumerate(written):
             yield (index,), each
-    else:
+    elif not isinstance(written, UnsetType):
         yield (), written
 
 

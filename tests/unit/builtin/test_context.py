@@ -1,6 +1,7 @@
 """Builtins that tell the model where and when it works, as docker-agent has them."""
 
 import os
+import platform
 import pwd
 import sys
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from hookline import registry
-from hookline.builtin import add_directory_listing, add_environment_info, add_user_info
+from hookline.builtin import add_directory_listing, add_user_info
 from hookline.builtin._docker_agent import CONTEXT_EVENTS, positive
 from hookline.model.answers import PASS, Answer
 from hookline.model.events import EVENTS, Event, SessionStart, TurnStart
@@ -76,7 +77,7 @@ def block(cwd: str, git: str, system: str, processor: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("platform", "machine", "system", "processor"),
+    ("system_id", "machine", "system", "processor"),
     [
         ("linux", "x86_64", "Linux", "x64"),
         ("darwin", "arm64", "MacOS", "arm64"),
@@ -88,13 +89,13 @@ def block(cwd: str, git: str, system: str, processor: str) -> str:
 def test_the_environment_is_told_in_docker_agents_words(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
-    platform: str,
+    system_id: str,
     machine: str,
     system: str,
     processor: str,
 ) -> None:
-    monkeypatch.setattr(sys, "platform", platform)
-    monkeypatch.setattr(add_environment_info.platform, "machine", lambda: machine)
+    monkeypatch.setattr(sys, "platform", system_id)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
     found = text("add_environment_info", SessionStart(cwd=str(tmp_path)))
     assert found == block(str(tmp_path), "No", system, processor)
 

@@ -351,6 +351,7 @@ def test_the_version_must_be_said() -> None:
         ("on: stop\nrun: ''", "4: `run` runs nothing (try `true`)"),
         ("use: shel-guard", "3: no builtin is called `shel-guard` (did you mean `shell-guard`?)"),
         ("use: shell-guard\non: stop", "4: `shell-guard` does nothing on `stop` (its events: pre_tool_use, permission_request)"),
+        ('on: stop\nrun: x\nenv: ["A\\n"]', "5: `A\\n` is not the name of a variable"),
         ("on: stop\nrun: x\nspeaks: claude", "5: no dialect is called `claude` (did you mean `claude-code`?)"),
         ("on: stop\nrun: x\nname: ' '", "5: `name` must be a line of text that one can read"),
         ('on: stop\nrun: x\nname: "a\\nb"', "5: `name` must be a line of text that one can read"),
@@ -417,6 +418,9 @@ def test_of_a_builtins_own_events_one_that_can_match_is_enough() -> None:
         ("{command: /(/}", "`/(/` is not a regex"),
         ("{command: x, until: later}", "`later` is no day such as 2026-12-01"),
         ("{command: x, until: 2026-12-01T10:00:00}", "is no day such as 2026-12-01 and no time"),
+        ("{tool: Bsh}", "no tool is called `Bsh`"),
+        ("{source: x}", "`pre_tool_use` never has a `source`"),
+        ("{dialect: cdx}", "no dialect is called `cdx`"),
         ("/(/", "`/(/` is not a regex"),
         ("/etc/", "`/etc/` would be searched as a regex"),
     ],
@@ -446,6 +450,24 @@ hooks:
     assert command.startswith("5: `hooks[0].match.command`")
     assert tool_name.startswith("5: no tool is called `Bsh`")
     assert run.startswith("6: `run` and `deny` are two handlers")
+
+
+def test_a_misspelt_handler_is_one_problem_and_not_two() -> None:
+    (found,) = problems("version: 1\nhooks:\n  - {on: stop, rnu: x}\n")
+    assert "did you mean `run`" in found
+
+
+def test_names_are_told_apart_even_on_one_line() -> None:
+    hook = "{on: stop, run: x}"
+    file = load(f"version: 1\nhooks: [{hook}, {hook}, {hook}, {hook}]\n")
+    assert len({each.name for each in file.hooks}) == 4
+    (found,) = problems(f"version: 1\nhooks: [{', '.join(['{name: a, on: stop, run: x}'] * 2)}]\n")
+    assert found.startswith("2: the hook on line 2 is already called `a`")
+
+
+def test_a_dialect_that_does_not_exist_is_a_problem() -> None:
+    entry = "on: pre_tool_use\nmatch: {dialect: [codex, claude_code, 'c*', /x/]}\ndeny: x"
+    assert problem(entry) == ("4: no dialect is called `claude_code` (did you mean `claude-code`?)")
 
 
 def test_an_event_is_missed_only_when_none_was_written() -> None:

@@ -52,5 +52,5 @@ def test_a_loop_that_ended_without_ceremony_is_forgotten() -> None:
     loop = asyncio.new_event_loop()
     loop.run_until_complete(kept.get())
     loop.close()
-    asyncio.run(kept.get())  # type: ignore[arg-type]
+    asyncio.run(kept.get())
     assert not kept._kept

@@ -38,5 +38,5 @@ def test_nothing_that_acts_or_hides_is_left_in_any_text(text: str) -> None:
 
     left = {unicodedata.category(char) for char in shown if char not in "\n\t"}
     assert not left & {"Cc", "Cf", "Cs", "Zl", "Zp"}
-    assert shown.encode()
+    assert shown.encode().decode() == shown
     assert visible(shown) == shown
