@@ -127,7 +127,7 @@ def test_processes_that_run_away_are_caught_at_the_deadline(tmp_path: Path) -> N
 
     async def scenario() -> None:
         with pytest.raises(HandlerTimeout):
-            await asked(command, tmp_path, 0.5, run=run)
+            await asked(command, tmp_path, 2.0, run=run)
         await until_gone(*pids_in(tmp_path / "pid"))
 
     asyncio.run(scenario())
@@ -172,6 +172,7 @@ def checked(tmp_path: Path) -> Callable[..., Answer]:
         (tmp_path / "good.py").write_text("def check(event): return 'good'", encoding="utf-8")
 
         async def scenario() -> Answer:
+            await asked(python, tmp_path, python="good.py:check")  # a worker is up and waiting
             try:
                 return await asked(python, tmp_path, seconds, python="bad.py:check")
             finally:
@@ -387,7 +388,7 @@ def posted(answer: Callable[[asyncio.StreamWriter], Awaitable[None]], seconds: f
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
-            writer.close()
+            writer.transport.abort()
 
     async def scenario() -> Answer:
         server = await asyncio.start_server(serve, "127.0.0.1", 0)

@@ -186,7 +186,7 @@ async def bench(name: str, directory: Path) -> AsyncIterator[Bench]:
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
-            writer.close()
+            writer.transport.abort()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     try:

@@ -61,24 +61,24 @@ def confirm(question: str, env: Mapping[str, str], *, yes: bool = False) -> None
         return
     marker = agent_marker(env)
     if marker:
-        raise TrustError(f"only a person can do this, and {marker} says an agent runs here{_WAYS}")
+        raise _refusal(f"{marker} says that an agent runs here")
     try:
         terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
-    except OSError:
-        raise TrustError(
-            f"only a person can do this, and there is no terminal here{_WAYS}"
-        ) from None
+    except OSError as error:
+        raise _refusal("there is no terminal here") from error
     try:
         answer = _ask(terminal, question)
+    except OSError as error:
+        raise _refusal("the terminal went away") from error
     finally:
         os.close(terminal)
     if answer.strip().lower() not in {"y", "yes"}:
         raise TrustError("nothing was changed")
 
 
-_WAYS = (
-    "; run it in a terminal of your own, or, where no agent can, with --yes and HOOKLINE_TRUST set"
-)
+def _refusal(why: str) -> TrustError:
+    ways = "run it in a terminal of your own, or where no agent can, with --yes and HOOKLINE_TRUST"
+    return TrustError(f"only a person can do this, and {why}: {ways} set")
 
 
 def _ask(terminal: int, question: str) -> str:
@@ -86,7 +86,7 @@ def _ask(terminal: int, question: str) -> str:
 
     # A job in the background would be stopped for reading, and wait for ever.
     if os.tcgetpgrp(terminal) != os.getpgrp():
-        raise TrustError(f"only a person can do this, and this runs in the background{_WAYS}")
+        raise _refusal("this runs in the background")
     # What was typed before the question was seen is no answer to it.
     termios.tcflush(terminal, termios.TCIFLUSH)
     os.write(terminal, f"{visible(question)} [y/N] ".encode(errors="replace"))
@@ -94,6 +94,6 @@ def _ask(terminal: int, question: str) -> str:
     while not answer.endswith(b"\n") and len(answer) < _LONGEST:
         more = os.read(terminal, _LONGEST)
         if not more:
-            break
+            return ""  # a line that was not finished is no answer
         answer += more
     return answer.decode(errors="replace")

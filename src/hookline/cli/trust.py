@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import click
@@ -94,10 +95,13 @@ def _trust(loader: "Loader", standings: Sequence["Standing"], yes: bool, as_json
 def _check_vouched(reviews: Sequence[Review], yes: bool) -> None:
     """With ``--yes`` the hashes in HOOKLINE_TRUST are the answer, and answer only for those."""
     words = os.environ.get("HOOKLINE_TRUST", "").replace(",", " ").split()
-    for review in reviews if yes and words and "all" not in words else ():
-        if review.draft.digest not in words:
-            message = f"HOOKLINE_TRUST does not name this version of `{review.draft.config}`"
-            raise TrustError(f"{message}, whose sha256 is {review.draft.digest}")
+    if not yes or not words or "all" in words:
+        return
+    for reading in (each for review in reviews for each in review.draft.readings):
+        digest = sha256(reading.content or b"").hexdigest()
+        if reading.content is not None and digest not in words:
+            message = f"HOOKLINE_TRUST does not name this version of `{reading.path}`"
+            raise TrustError(f"{message}, whose sha256 is {digest}")
 
 
 def _review(loader: "Loader", standing: "Standing") -> Review:

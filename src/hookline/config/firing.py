@@ -21,8 +21,22 @@ Flaw: TypeAlias = tuple[tuple[str | int, ...], str, str]
 _KINDS = {kind.value: kind for kind in ToolKind}
 _TOOL_FIELDS = ("command", "path", "url", "mcp")
 _DIALECTS = frozenset(
-    "canonical claude-code codex vscode copilot copilot-cloud gemini cursor docker-agent kodelet "
-    "basecoat opencode pi mcp".split()
+    {
+        "basecoat",
+        "canonical",
+        "claude-code",
+        "codex",
+        "copilot",
+        "copilot-cloud",
+        "cursor",
+        "docker-agent",
+        "gemini",
+        "kodelet",
+        "mcp",
+        "opencode",
+        "pi",
+        "vscode",
+    }
 )
 _EXACT = "`/^name$/` matches a platform's own tool by its exact name"
 

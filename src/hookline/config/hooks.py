@@ -258,7 +258,7 @@ class HookCompiler:
         about, clock = subjects(match), self.kit.clock
         found: list[Matcher] = []
         for at, each in _each_exception(entry.keys.except_):
-            path = ("except", *at)
+            path: tuple[str | int, ...] = ("except", *at)
             if isinstance(each, ExceptEntry):
                 self._check_reach(entry, path, each, events)
             try:

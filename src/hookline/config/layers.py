@@ -15,7 +15,7 @@ from hookline.config.discover import candidates, managed_flaw, place_of, project
 from hookline.config.reading import Reader, Stamp, stamp_of
 from hookline.config.trust import TrustedSet, TrustStore
 from hookline.config.types import ConfigFile, Kit, Note, ReadFile
-from hookline.model.errors import ConfigError, Problem
+from hookline.model.errors import ConfigError, Problem, TrustError
 from hookline.model.hook import Layer
 
 __all__ = ["Layers", "Look", "Sources"]
@@ -150,6 +150,11 @@ class Layers:
             digests[path] = sha256(content).hexdigest()
             return content
 
+        def include(path: str) -> bytes:
+            content = read(path)
+            self._check_include(path, digests[path], layer, look)
+            return content
+
         try:
             raw = read(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -157,20 +162,30 @@ class Layers:
         except OSError as error:
             raise _unreadable(path, error) from error
         origin = digests.pop(path)
-        if layer is Layer.PROJECT and not self._is_free(path, origin):
+        if layer is Layer.PROJECT and not self._is_free(origin):
             return
         kept = self._compiled.get((path, layer))
-        if kept is None or kept.origin != origin or not _reads_same(kept.reads, read):
+        if kept is None or kept.origin != origin or not _reads_same(kept.reads, include):
             digests.clear()
-            kept = _Compiled(self._compile(raw, path, layer, read), origin, digests)
+            kept = _Compiled(self._compile(raw, path, layer, include), origin, digests)
         yield self._keep(kept, None)
 
-    def _is_free(self, path: str, digest: str) -> bool:
+    def _is_free(self, digest: str) -> bool:
         """Whether a project file needs no trust here, or was trusted for this one process."""
         sources = self._sources
-        if sources.edited or path == sources.override:
+        if sources.edited or sources.override is not None:
             return True
         return "all" in sources.vouched or digest in sources.vouched
+
+    def _check_include(self, path: str, digest: str, layer: Layer, look: Look) -> None:
+        """What counts like the file that includes it has to meet the same terms."""
+        if layer is Layer.MANAGED:
+            look.at(os.path.dirname(path))
+            flaw = managed_flaw(path, owner=self._sources.managed_owner)
+            if flaw:
+                raise TrustError(flaw)
+        elif layer is Layer.PROJECT and not self._is_free(digest):
+            raise TrustError(f"HOOKLINE_TRUST does not name it by its sha256, {digest}")
 
     def _from_set(self, trusted: TrustedSet, look: Look) -> ConfigFile:
         """The file as it was trusted; what became of it on the disk is only worth a note."""
@@ -224,7 +239,7 @@ def _note_change(trusted: TrustedSet, path: str, look: Look) -> None:
 def _reads_same(digests: Mapping[str, str], read: ReadFile) -> bool:
     try:
         return all(sha256(read(path)).hexdigest() == digest for path, digest in digests.items())
-    except OSError:
+    except (OSError, TrustError):
         return False
 
 

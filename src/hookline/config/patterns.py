@@ -23,7 +23,7 @@ _REGEX_SIGNS = frozenset("\\^$*+?()[]{}|")
 class TextPatterns:
     """The alternatives of one key: a text matches when any of them does."""
 
-    __slots__ = ("_limited", "_more", "_tests", "_words")
+    __slots__ = ("_limited", "_tests", "_words")
 
     def __init__(
         self, words: Iterable[str], tests: Iterable[TextTest], limited: Iterable[LimitedRegex]
@@ -31,16 +31,15 @@ class TextPatterns:
         self._words = frozenset(words)
         self._tests = tuple(tests)
         self._limited = tuple(limited)
-        self._more = bool(self._tests or self._limited)
 
     def holds(self, text: str) -> bool:
         """Whether this text matches."""
-        if text in self._words:
-            return True
-        return self._more and self.matches(text, Limit())
+        return self._quick(text) or (bool(self._limited) and self._slow(text, Limit()))
 
     def some(self, texts: Iterable[str]) -> bool:
         """Whether one of these texts matches."""
+        if not self._limited:
+            return any(map(self._quick, texts))
         limit = Limit()
         return any(self.matches(text, limit) for text in texts)
 
@@ -51,12 +50,19 @@ class TextPatterns:
 
     def matches(self, text: str, limit: Limit) -> bool:
         """As ``holds``, under a time limit that is shared with other texts."""
+        return self._quick(text) or self._slow(text, limit)
+
+    def _quick(self, text: str) -> bool:
         if text in self._words:
             return True
-        for test in self._tests:
+        # A plain loop: a generator would cost more than most of the tests.
+        for test in self._tests:  # noqa: SIM110
             if test(text):
                 return True
-        return bool(self._limited) and any(each.search(text, limit) for each in self._limited)
+        return False
+
+    def _slow(self, text: str, limit: Limit) -> bool:
+        return any(regex.search(text, limit) for regex in self._limited)
 
 
 class PathPatterns:

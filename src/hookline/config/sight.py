@@ -32,7 +32,7 @@ class Sight:
         self._reals: dict[str, str] = {}
 
     def commands(self, text: str) -> tuple[str, ...]:
-        """Every simple command in a command, without and with its wrappers."""
+        """Every simple command that is a part of the text, without and with its wrappers."""
         found = self._commands.get(text)
         if found is None:
             # The parser is a library of its own, and many configs never look into a command.
@@ -40,7 +40,7 @@ class Sight:
 
             parts = split(text).commands
             forms = (form for each in parts for form in (each.text, " ".join(each.full)))
-            found = self._commands[text] = tuple(dict.fromkeys(forms))
+            found = self._commands[text] = tuple({form: None for form in forms if form != text})
         return found
 
     def granted_commands(self, text: str) -> tuple[str, ...]:

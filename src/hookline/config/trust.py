@@ -14,7 +14,7 @@ from hashlib import sha256
 import msgspec
 from msgspec import Struct
 
-from hookline.config.discover import place_of, project_dir_of
+from hookline.config.discover import place_of, project_dir_of, resolved
 from hookline.config.reading import Reading, locked, make_private, read_file, write_file
 from hookline.model.errors import TrustError
 
@@ -34,7 +34,7 @@ class TrustedFile(Struct, frozen=True):
     def is_unchanged(self) -> bool:
         """Whether what lies at the path now is, by content, what was trusted."""
         try:
-            if os.path.realpath(self.path) != self.real:
+            if resolved(self.path) != self.real:
                 return False
             if not self.sha256:
                 return True

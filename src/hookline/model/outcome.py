@@ -93,7 +93,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
             "follow_up": list(self.answer.follow_up),
             "metadata": dict(self.answer.metadata),
             "runs": [run.as_json() for run in self.runs],
-            "substitutions": to_builtins(self.substitutions),
+            "substitutions": [to_builtins(each) for each in self.substitutions],
         }
         if reply is not None:
             shown["reply"] = {

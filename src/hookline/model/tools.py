@@ -197,8 +197,8 @@ class ToolTable:
         many = input.get(self._key(row, "paths", input))
         if isinstance(many, list):
             found += [path for path in many if isinstance(path, str)]
-        if row is None:
-            # A tool we do not know may name its target under any of these: look at all of them.
+        if row is None or "path" not in row.keys:
+            # Without one true key the target may stand under any of these: look at all of them.
             found += [value for key in _LIKELY["path"] if isinstance(value := input.get(key), str)]
         return tuple(dict.fromkeys(found))
 

@@ -178,8 +178,9 @@ class _Child:
         if went_by_itself:
             self._signal_group(signal.SIGKILL)
             return
-        # Once before, while the tree below a living leader still shows them; once after, when
-        # nobody is left who could start another.
+        # Once before, while the tree below a living leader still shows them, frozen so that none
+        # leaves the group behind our back; once after, when nobody can start another.
+        self._signal_group(signal.SIGSTOP)
         kill_strays(self._process.pid, self._mark)
         self._signal_group(signal.SIGKILL)
         kill_strays(self._process.pid, self._mark)

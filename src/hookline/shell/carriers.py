@@ -131,12 +131,13 @@ def _watch(words: _Words) -> Iterator[Inner]:
 
 def _late_code(words: _Words, options: Options) -> Field | None:
     """The value of ``-c``, which may also follow operands: ``su - root -c 'code'``."""
-    while len(words) > 1:
-        parsed = parse(words, options)
+    at = 1
+    while at < len(words):
+        parsed = parse(words, options, at)
         code = parsed.value("-c", "--command", "-C", "--session-command")
         if code is not None:
             return code
-        words = words[parsed.operands :]
+        at = parsed.operands + 1
     return None
 
 

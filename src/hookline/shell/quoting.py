@@ -6,7 +6,7 @@ from itertools import pairwise
 __all__ = ["ansi_c", "brace_list", "double_close"]
 
 # Beyond these a brace list stays unexpanded, so that a short text cannot grow without end.
-_MAX_WORDS = 64
+_MAX_WORDS = 32
 _MAX_BRACES = 8
 
 _ESCAPE = re.compile(

@@ -1,7 +1,9 @@
 """Reads one text: its commands, and those of the substitutions inside it, in place."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
+from functools import cached_property
 
 from hookline.shell.fields import Reading
 from hookline.shell.script import Code, Command, Script
@@ -11,6 +13,8 @@ from hookline.shell.words import WordReader
 __all__ = ["MAX_DEPTH", "TextReader"]
 
 MAX_DEPTH = 8
+
+_MENTION = re.compile(r"(?<![\w$])(?<!\$\{)[A-Za-z_]\w*", re.ASCII)
 
 
 class TextReader:
@@ -34,13 +38,17 @@ class TextReader:
         script: Script | None = self._script
         while script is not None:
             if name in script.values:
-                return script.values[name] if self._mentions(name) == 1 else None
+                return script.values[name] if self._mentions[name] == 1 else None
             script = script.parent
         return self._outer_lookup(name)
 
-    def _mentions(self, name: str) -> int:
-        # Besides ``$X``, any mention may be one more assignment: ``read X``, ``unset X``, ``f X``.
-        return len(re.findall(rf"(?<![\w$])(?<!\$\{{){name}(?!\w)", self._reading.source))
+    @cached_property
+    def _mentions(self) -> Counter[str]:
+        """How often each name is written, apart from ``$X`` and ``${X``.
+
+        Any mention may be one more assignment: ``read X``, ``unset X``, ``f X``.
+        """
+        return Counter(_MENTION.findall(self._reading.source))
 
     def _read(self, at: int, script: Script) -> int:
         outer, self._script = self._script, script

@@ -13,7 +13,7 @@ ENDS = frozenset("\t\n ;&|()<>")
 # Expansions inside expansions; more than people write, less than the interpreter's stack holds.
 _MAX_NESTING = 24
 # Each ``((`` that is no arithmetic costs a look at the rest of the text.
-_MAX_LOOKAHEADS = 32
+_MAX_LOOKAHEADS = 8
 
 _PLAIN = re.compile(r"[^\t\n ;&|()<>'\"\\$`*?\[{]+")
 _IN_QUOTES = re.compile(r'[^"\\$`]+')
@@ -24,7 +24,6 @@ _BACKTICKS = re.compile(r"`([^`\\]*(?:\\.[^`\\]*)*)`", re.DOTALL)
 _NAME = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
 _BLANK_IFS = re.compile(r"\$(?:IFS(?!\w)|\{IFS(?!\w)[^{}'\"$`]*\})", re.ASCII)
 _SPECIAL = re.compile(r"\$[@*#?$!0-9-]")
-_BRACKET_GLOB = re.compile(r"\[[^\t\n ;&|()<>]*\]")
 
 
 class WordReader:
@@ -132,9 +131,9 @@ class WordReader:
             elif mark in "$`":
                 at = self._expansion(at, builder, quoted=False)
             else:
-                glob = mark in "*?" or (mark == "[" and _BRACKET_GLOB.match(source, at) is not None)
-                builder.add(mark, exact=not glob)
                 at += 1
+                glob = mark in "*?" or (mark == "[" and not self._ends(at))
+                builder.add(mark, exact=not glob)
         return at
 
     def _single(self, at: int, builder: FieldBuilder) -> int:

@@ -5,15 +5,17 @@ import time
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hookline import registry
 from hookline.config import layers
+from hookline.config.compile import compile_file
 from hookline.config.copies import FreeFiles, HookFiles, UntrustedFiles
 from hookline.config.load import Loader
 from hookline.config.pause import start_pause
-from hookline.config.types import Config, Kit
+from hookline.config.types import Config, ConfigFile, Kit
 from hookline.model.errors import ConfigError, TrustError
 from hookline.model.hook import HandlerSpec, Hook, Layer, Source
 from hookline.model.ports import Services
@@ -60,7 +62,9 @@ def put(path: Path, *names: str, more: str = "") -> Path:
     """A config with one rule for each name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     rules = [f"  - name: {name}\n    on: pre_tool_use\n    deny: no\n" for name in names]
-    path.write_text(f"version: 1\n{more}\nhooks:\n{''.join(rules)}" if rules else f"version: 1\n{more}")
+    path.write_text(
+        f"version: 1\n{more}\nhooks:\n{''.join(rules)}" if rules else f"version: 1\n{more}"
+    )
     path.chmod(0o644)
     return path
 
@@ -71,6 +75,18 @@ def names(config: Config) -> list[str]:
 
 def kinds(config: Config) -> list[tuple[str, str]]:
     return [(os.path.basename(note.file), note.kind) for note in config.notes]
+
+
+def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that are compiled from now on."""
+    compiled: list[str] = []
+
+    def counting(raw: bytes, *, file: str, **options: Any) -> ConfigFile:
+        compiled.append(file)
+        return compile_file(raw, file=file, **options)
+
+    monkeypatch.setattr(layers, "compile_file", counting)
+    return compiled
 
 
 @pytest.fixture
@@ -139,9 +155,7 @@ class TestLayers:
         with pytest.raises(ConfigError, match="cannot be read"):
             world.load(world.loader())
 
-    def test_a_managed_file_that_cannot_even_be_looked_at_is_an_error(
-        self, world: World
-    ) -> None:
+    def test_a_managed_file_that_cannot_even_be_looked_at_is_an_error(self, world: World) -> None:
         world.managed.parent.mkdir()
         world.managed.symlink_to(world.managed.name)
         with pytest.raises(ConfigError, match="cannot be read"):
@@ -153,6 +167,15 @@ class TestLayers:
         assert names(config) == []
         assert kinds(config) == [("hookline.yaml", "ignored")]
         assert "can be written by others" in config.notes[0].message
+
+    def test_what_the_managed_file_includes_must_be_as_safe(self, world: World) -> None:
+        put(world.managed, more="include: [more.yaml]")
+        more = put(world.managed.parent / "more.yaml", "more")
+        loader = world.loader()
+        assert names(world.load(loader)) == ["more"]
+        more.chmod(0o666)
+        with pytest.raises(ConfigError, match="can be written by others"):
+            world.load(loader)
 
     def test_what_the_user_includes_is_read_from_the_disk(self, world: World) -> None:
         put(world.user, more="include: [more.yaml]")
@@ -237,11 +260,7 @@ class TestTrust:
         loader = world.loader()
         loader.trust(str(put(world.project / "hookline.yaml", "mine")))
         world.load(loader)
-        compiled = []
-        original = layers.compile_file
-        monkeypatch.setattr(
-            layers, "compile_file", lambda *a, **k: compiled.append(a) or original(*a, **k)
-        )
+        compiled = compilations(monkeypatch)
         put(world.project / "hookline.yaml", "weaker")
         assert names(world.load(loader)) == ["mine"]
         assert compiled == []
@@ -307,6 +326,14 @@ class TestTrustOfOneProcess:
         config = world.load(loader)
         assert names(config) == []
         assert kinds(config) == [("hookline.yaml", "untrusted")]
+
+    def test_what_such_a_config_includes_must_be_named_too(self, world: World) -> None:
+        path = put(world.project / "hookline.yaml", more="include: [more.yaml]")
+        more = put(world.project / "more.yaml", "more")
+        hashes = [sha256(each.read_bytes()).hexdigest() for each in (path, more)]
+        with pytest.raises(ConfigError, match="HOOKLINE_TRUST does not name it"):
+            world.load(world.loader(trust_env=hashes[0]))
+        assert names(world.load(world.loader(trust_env=" ".join(hashes)))) == ["more"]
 
     def test_a_stored_set_stays_in_force_where_the_hash_says_nothing(self, world: World) -> None:
         path = put(world.project / "hookline.yaml", "mine")
@@ -382,9 +409,6 @@ class TestFreshness:
         monkeypatch.setattr("builtins.open", refuse)
         assert names(world.load(loader)) == ["user", "mine"]
 
-    def appear(self, world: World) -> None:
-        put(world.user, "later")
-
     def edit(self, world: World) -> None:
         put(world.user, "other")
 
@@ -458,14 +482,7 @@ class TestFreshness:
         put(world.user, "user")
         loader = world.loader()
         world.load(loader)
-        compiled: list[str] = []
-        original = layers.compile_file
-
-        def counting(raw: bytes, **options: object) -> object:
-            compiled.append(str(options["file"]))
-            return original(raw, **options)  # type: ignore[arg-type]
-
-        monkeypatch.setattr(layers, "compile_file", counting)
+        compiled = compilations(monkeypatch)
         put(world.user, "other")
         assert names(world.load(loader)) == ["managed", "other"]
         assert compiled == [str(world.user)]

@@ -106,7 +106,9 @@ def test_durations_people_write(text: str, seconds: float) -> None:
     assert parse_duration(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["", "10", "ten", "-1m", "1.5h", "0s", "25h", "1d", "9" * 50 + "s"])
+@pytest.mark.parametrize(
+    "text", ["", "10", "ten", "-1m", "1.5h", "0s", "25h", "1d", "9" * 50 + "s"]
+)
 def test_durations_that_are_none_or_too_long_are_refused(text: str) -> None:
     with pytest.raises(HooklineError):
         parse_duration(text)

@@ -117,9 +117,7 @@ class TestWhatIsPinned:
         self, project: Path
     ) -> None:
         put(project / "check.sh")
-        config = write_config(
-            project, "on: stop\nrun: ./check.sh", name=".hookline/hookline.yaml"
-        )
+        config = write_config(project, "on: stop\nrun: ./check.sh", name=".hookline/hookline.yaml")
         (found,) = draft(str(config), KIT).hooks
         assert relative(found.pinned, project) == ["check.sh"]
 
@@ -231,9 +229,7 @@ class TestLinks:
         assert link.real == real.path == str(project / "lib/real.sh")
         assert link.content == real.content == b"#!/bin/sh\nexit 0\n"
 
-    def test_of_a_link_out_of_the_project_only_the_direction_is_pinned(
-        self, project: Path
-    ) -> None:
+    def test_of_a_link_out_of_the_project_only_the_direction_is_pinned(self, project: Path) -> None:
         (project / ".venv/bin").mkdir(parents=True)
         (project / ".venv/bin/python").symlink_to("/bin/sh")
         found = drafted(project, ".venv/bin/python -V")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.config.reading import Reader, Reading
+from hookline.config.reading import Reader, Reading, read_file
 from hookline.config.trust import TrustedSet, TrustStore
 from hookline.model.errors import TrustError
 
@@ -138,9 +138,7 @@ class TestKeeping:
         ]
         assert damaged == []
 
-    def test_a_path_that_is_not_text_cannot_be_trusted(
-        self, store: TrustStore, base: Path
-    ) -> None:
+    def test_a_path_that_is_not_text_cannot_be_trusted(self, store: TrustStore, base: Path) -> None:
         odd = Path(os.fsdecode(os.fsencode(base) + b"/caf\xe9"))
         odd.mkdir()
         (odd / "hookline.yaml").write_text("version: 1\n")
@@ -400,6 +398,22 @@ def test_a_write_that_fails_leaves_what_was_there(
     assert store.find(str(project / "hookline.yaml")) == trusted
     assert trusted.read(str(project / "hookline.yaml")) == b"version: 1\n"
     assert [path for path in (home / "trust/blobs").iterdir() if path.name[0] == "."] == []
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_taken(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real_fstat = os.fstat
+
+    def growing(handle: int) -> os.stat_result:
+        found = real_fstat(handle)
+        with (project / "guard.sh").open("a") as file:
+            file.write("more\n")
+        return found
+
+    monkeypatch.setattr(os, "fstat", growing)
+    with pytest.raises(OSError, match="changed while it was read"):
+        read_file(str(project / "guard.sh"), limit=1000)
 
 
 def test_a_file_is_opened_once_however_often_it_is_named(

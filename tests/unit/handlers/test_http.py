@@ -89,7 +89,7 @@ async def serving(answer: Reply) -> AsyncIterator[Server]:
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
-            writer.close()
+            writer.transport.abort()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]

@@ -1,7 +1,11 @@
 """Canonical JSON ↔ events, answers and replies: the contract of every portable hook."""
 
+import json
+import re
+from typing import Any
+
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from hookline.model.answers import PASS, Answer, context, deny, notice
@@ -20,6 +24,8 @@ _NO_REASON = "blocked by a hook that gave no reason"
 class _Peek(Struct):
     event: str | None = None
 
+
+_ANSWER_INSIDE = re.compile(rb'\{\s*"(%s)"' % b"|".join(map(str.encode, Answer.__struct_fields__)))
 
 _events = msgspec.json.Decoder(AnyEvent)
 _peek = msgspec.json.Decoder(_Peek)
@@ -48,17 +54,15 @@ class Canonical:
 
     def encode(self, outcome: Outcome) -> Reply:
         """The merged answer; ``verdict`` is always there."""
-        answer = {"verdict": outcome.verdict, **msgspec.to_builtins(outcome.answer)}
-        return Reply(stdout=_encoder.encode(answer) + b"\n")
+        return Reply(stdout=_line({"verdict": outcome.verdict, **to_builtins(outcome.answer)}))
 
     def refuse(self, event: str | None, reason: str) -> Reply:
         """Deny when the event is a gate or unknown; otherwise a line on stderr and no effect."""
-        line = f"hookline: {visible(reason)}\n".encode()
+        stderr = f"hookline: {visible(reason)}\n".encode()
         known = EVENTS.get(event or "")
         if known is not None and not (known.gate and not known.continues):
-            return Reply(stdout=b'{"verdict":"pass"}\n', stderr=line)
-        answer = _encoder.encode({"verdict": "deny", "reason": reason})
-        return Reply(stdout=answer + b"\n", stderr=line)
+            return Reply(stdout=_line({"verdict": "pass"}), stderr=stderr)
+        return Reply(stdout=_line({"verdict": "deny", "reason": reason}), stderr=stderr)
 
     def stdin(self, event: Event) -> bytes:
         """The event as every canonical hook reads it."""
@@ -119,6 +123,14 @@ def _completed(tool: Tool) -> Tool:
     )
 
 
+def _line(answer: dict[str, Any]) -> bytes:
+    """One line of JSON; what is no Unicode is spelled out, since a lost answer is a weaker one."""
+    try:
+        return _encoder.encode(answer) + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(answer).encode() + b"\n"
+
+
 def _why(exc: Exception) -> str:
     return "nested too deep" if isinstance(exc, RecursionError) else str(exc)
 
@@ -147,7 +159,9 @@ def _read_json(body: bytes) -> Answer:
 
 def _read_plain(body: bytes, event: Event) -> Answer:
     # A verdict that a stray line of output turned into prose would be lost without a sound.
-    if any(line.lstrip().startswith(b"{") and b'"verdict"' in line for line in body.splitlines()):
+    if _ANSWER_INSIDE.search(body):
         raise HandlerAnswerError("printed other text round its JSON answer; print the JSON alone")
+    if b"\0" in body:
+        raise HandlerAnswerError("printed something that is neither JSON nor UTF-8 text")
     text = _text(body)
     return context(text) if event.takes_context else notice(text)
