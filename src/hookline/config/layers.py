@@ -20,6 +20,10 @@ from hookline.model.hook import Layer
 
 __all__ = ["Layers", "Look", "Sources"]
 
+# How many files of a set are looked at for every event only to say that they changed; a hook
+# looks at all of its own before it runs. The config and what it includes come first in a set.
+WATCHED = 50
+
 
 class Sources(Struct, frozen=True, kw_only=True):
     """Where configs come from, apart from the project's own directories."""
@@ -192,9 +196,10 @@ class Layers:
         kept = self._compiled.get((trusted.config, Layer.PROJECT))
         if kept is None or kept.origin != trusted.digest:
             kept = self._compile_set(trusted)
-        for path in (trusted.config, *kept.reads):
-            look.at(path)
-            _note_change(trusted, path, look)
+        for file in trusted.files[:WATCHED]:
+            look.at(file.path)
+            if not file.is_unchanged():
+                _note_change(file.path, look)
         return self._keep(kept, trusted)
 
     def _compile_set(self, trusted: TrustedSet) -> _Compiled:
@@ -222,10 +227,7 @@ class Layers:
         return file
 
 
-def _note_change(trusted: TrustedSet, path: str, look: Look) -> None:
-    known = trusted.find(path)
-    if known is None or known.is_unchanged():
-        return
+def _note_change(path: str, look: Look) -> None:
     if not os.path.lexists(path):
         kind, what = "missing", "is gone"
     elif not os.path.isfile(path):

@@ -100,7 +100,7 @@ class Loader:
         self.user_file = user_file(env)
         self.store = TrustStore(home)
         self._kit = kit
-        self._override = config_override
+        self._override = os.path.abspath(config_override) if config_override else None
         self._layers = Layers(
             kit,
             self.store,
@@ -108,7 +108,7 @@ class Loader:
                 managed=managed,
                 managed_owner=managed_owner,
                 user=self.user_file,
-                override=config_override,
+                override=self._override,
                 edited=edited,
                 vouched=_vouched(trust_env),
             ),

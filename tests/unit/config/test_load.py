@@ -254,6 +254,16 @@ class TestTrust:
         assert names(config) == ["more"]
         assert kinds(config) == [("more.yaml", "missing")]
 
+    def test_a_script_that_is_not_as_it_was_trusted_is_noted(self, world: World) -> None:
+        loader = world.loader()
+        script = world.project / "check.sh"
+        script.write_text("exit 0\n")
+        rule = "hooks:\n  - {on: stop, run: sh ./check.sh}"
+        loader.trust(str(put(world.project / "hookline.yaml", more=rule)))
+        assert world.load(loader).notes == ()
+        script.write_text("exit 1\n")
+        assert kinds(world.load(loader)) == [("check.sh", "changed")]
+
     def test_what_was_trusted_is_not_read_from_the_disk_again(
         self, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -285,6 +295,14 @@ class TestOverride:
     def test_one_that_is_missing_is_an_error(self, world: World) -> None:
         with pytest.raises(ConfigError, match="no such file"):
             world.load(world.loader(config_override=str(world.base / "none.yaml")))
+
+    def test_it_may_be_named_from_where_one_is(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        put(world.base / "other.yaml", "other")
+        monkeypatch.chdir(world.base)
+        (hook,) = world.load(world.loader(config_override="other.yaml")).hooks
+        assert hook.project_dir == str(world.base)
 
     def test_its_edits_count_at_the_next_event(self, world: World) -> None:
         other = put(world.base / "other.yaml", "one")
