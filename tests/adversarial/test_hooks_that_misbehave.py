@@ -385,7 +385,7 @@ def posted(answer: Callable[[asyncio.StreamWriter], Awaitable[None]], seconds: f
         try:
             await reader.readuntil(b"\r\n\r\n")
             await answer(writer)
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             pass
         finally:
             writer.transport.abort()

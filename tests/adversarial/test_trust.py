@@ -140,6 +140,14 @@ def make_unreadable(project: Project) -> None:
     project.config.mkdir()
 
 
+def forbid_reading(project: Project) -> None:
+    project.config.chmod(0)
+
+
+def forbid_entering(project: Project) -> None:
+    project.dot.chmod(0)
+
+
 def put_pipe(project: Project) -> None:
     project.config.unlink()
     os.mkfifo(project.config)
@@ -231,6 +239,8 @@ def trade_places_with_a_trusted_config(project: Project) -> None:
         delete,
         delete_directory,
         make_unreadable,
+        forbid_reading,
+        forbid_entering,
         put_pipe,
         link_elsewhere,
         link_to_nothing,
@@ -290,6 +300,10 @@ def delete_scripts(project: Project) -> None:
     shutil.rmtree(project.guard.parent)
 
 
+def forbid_reading_the_script(project: Project) -> None:
+    project.guard.chmod(0)
+
+
 def take_the_bit(project: Project) -> None:
     project.guard.chmod(0o644)
 
@@ -343,6 +357,7 @@ def edit_script_and_tamper_with_the_copy(project: Project) -> None:
         edit_script,
         delete_script,
         delete_scripts,
+        forbid_reading_the_script,
         take_the_bit,
         link_script_elsewhere,
         link_script_inside,

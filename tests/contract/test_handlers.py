@@ -183,7 +183,7 @@ async def bench(name: str, directory: Path) -> AsyncIterator[Bench]:
             else:
                 writer.write(answers[path])
                 await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             pass
         finally:
             writer.transport.abort()

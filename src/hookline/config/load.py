@@ -35,7 +35,6 @@ class Standing(Struct, frozen=True):
     """How it stands with one project config."""
 
     config: str
-    """Its place."""
     trusted: TrustedSet | None = None
     changed: tuple[str, ...] = ()
     """Its files that do not lie on disk as they were trusted."""
@@ -176,13 +175,13 @@ class Loader:
             if standing.state != "untrusted" or os.path.lexists(place):
                 yield standing
 
-    def standing(self, place: str) -> Standing:
-        """How it stands with the config at one place."""
+    def standing(self, config: str) -> Standing:
+        """How it stands with one config, however it is spelled."""
         try:
-            trusted = self.store.find_exactly(place)
+            trusted = self.store.find_exactly(config) or self.store.find(config)
         except TrustError as error:
-            return Standing(place, damage=str(error))
-        return Standing(place, trusted, trusted.changed() if trusted else ())
+            return Standing(config, damage=str(error))
+        return Standing(config, trusted, trusted.changed() if trusted else ())
 
     def _keep(self, dirs: tuple[str, ...], kept: _Kept) -> None:
         self._kept.pop(dirs, None)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from hookline.shell.fields import Field
 from hookline.shell.options import Options, parse
+from hookline.shell.quoting import ansi_c
 
 __all__ = ["Argv", "Code", "Inner", "Stdin", "Unseen", "carried", "literal_output"]
 
@@ -45,10 +46,11 @@ def carried(words: _Words) -> Iterator[Inner]:
 def literal_output(words: _Words, inputs: Sequence[Field]) -> list[Field]:
     """What a command evidently writes, as far as it takes to follow it into a pipe."""
     name = words[0].text.rpartition("/")[2]
-    if name in ("echo", "printf"):
-        return [
-            _joined([word for word in words[1:] if word.text not in ("-e", "-n", "-ne", "-en")])
-        ]
+    if name == "echo":
+        line = _joined(words[parse(words, Options()).operands :])
+        return [Field(ansi_c(line.text), line.exact)]
+    if name == "printf":
+        return [Field(ansi_c(word.text), word.exact) for word in words[1:]]
     return list(inputs) if name in ("cat", "tee") else []
 
 
@@ -64,6 +66,9 @@ _SHELL = Options(frozenset({"-o", "-O", "+o", "+O", "--rcfile", "--init-file"}),
 def _shell(words: _Words) -> Iterator[Inner]:
     parsed = parse(words, _SHELL)
     operands = words[parsed.operands :]
+    startup = parsed.value("--rcfile", "--init-file")
+    if startup is not None:
+        yield from _file(startup)
     if parsed.has("-c", "--command"):
         yield Code(operands[0]) if operands else Unseen()
     elif not operands or parsed.has("-s") or operands[0].text == "-":
@@ -77,6 +82,9 @@ def _file(file: Field) -> Iterator[Inner]:
     if file.text in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
         yield Stdin()
     elif "<(" in file.text or file.text.startswith(("/dev/", "/proc/")):
+        yield Unseen()
+    elif not file.exact and file.text.startswith(("$", "`")):
+        # As open as a variable in place of the program; it may even be an option.
         yield Unseen()
 
 
@@ -107,17 +115,17 @@ def _alias(words: _Words) -> Iterator[Inner]:
 def _login(words: _Words) -> Iterator[Inner]:
     """A wrapper left alone, which then starts a shell of its own."""
     named = words[0].text.rpartition("/")[2] in ("chroot", "nsenter", "unshare")
-    if named or any(word.text in ("-i", "-s", "--login", "--shell") for word in words):
+    if named or parse(words, Options()).has("-i", "-s", "--login", "--shell"):
         yield Stdin()
 
 
 # -- programs that hand code to a shell
 
 _WATCH = Options(frozenset({"-n", "--interval", "-q", "--equexit", "-s", "--shotsdir"}))
-_SCRIPT = Options(frozenset({"-c", "--command", "-E", "-I", "-O", "-B", "-T", "-m", "-o", "-t"}))
+_SCRIPT = Options(frozenset({"-c", "--command", "-E", "-I", "-O", "-B", "-T", "-m", "-o"}))
 _SU = Options(frozenset({
     "-c", "--command", "-g", "--group", "-G", "--supp-group", "-s", "--shell", "-u", "--user",
-    "-w", "--whitelist-environment", "-C", "--session-command", "-T",
+    "-w", "--whitelist-environment", "--session-command",
 }))  # fmt: skip
 _SSH = Options(frozenset(f"-{letter}" for letter in "BbcDEeFIiJLlmOopPQRSWw"))
 
@@ -134,7 +142,7 @@ def _late_code(words: _Words, options: Options) -> Field | None:
     at = 1
     while at < len(words):
         parsed = parse(words, options, at)
-        code = parsed.value("-c", "--command", "-C", "--session-command")
+        code = parsed.value("-c", "--command", "--session-command")
         if code is not None:
             return code
         at = parsed.operands + 1
@@ -188,7 +196,7 @@ def _parallel(words: _Words) -> Iterator[Inner]:
     elif end == 1:
         yield Code(words[0])
     else:
-        yield Argv(_inexact(words[:end]))
+        yield Argv(_with_holes(words[:end], "{"))
 
 
 _PARALLEL = Options(frozenset({
@@ -199,25 +207,29 @@ _PARALLEL = Options(frozenset({
 }))  # fmt: skip
 
 
-def _inexact(words: _Words) -> list[Field]:
+def _with_holes(words: _Words, hole: str) -> list[Field]:
     """Mark the words in which a file name or an argument will be written."""
-    return [Field(text, exact and "{" not in text) for text, exact in words]
+    return [Field(text, exact and hole not in text) for text, exact in words]
 
 
 # -- programs that run separate words elsewhere
 
 
 def _find(words: _Words) -> Iterator[Inner]:
-    at = 1
-    while at < len(words):
-        if words[at].text in ("-exec", "-execdir", "-ok", "-okdir"):
-            rest = words[at + 1 :]
-            stops = (i for i, word in enumerate(rest) if word.text in (";", "+"))
-            stop = next(stops, len(rest))
-            if stop:
-                yield Argv(_inexact(rest[:stop]))
-            at += stop + 1
-        at += 1
+    start: int | None = None
+    for at, word in enumerate(words):
+        if start is None:
+            start = at + 1 if word.text in ("-exec", "-execdir", "-ok", "-okdir") else None
+        elif word.text == ";" or (word.text == "+" and words[at - 1].text == "{}"):
+            yield from _argv(_with_holes(words[start:at], "{}"))
+            start = None
+    if start is not None:
+        yield from _argv(_with_holes(words[start:], "{}"))
+
+
+def _argv(words: _Words) -> Iterator[Inner]:
+    if words:
+        yield Argv(words)
 
 
 _CONTAINER = Options(flags=frozenset({
@@ -235,18 +247,21 @@ def _container(words: _Words) -> Iterator[Inner]:
     at = parse(words, _CONTAINER).operands
     while at < len(words) and words[at].text in ("compose", "container"):
         at = parse(words, _CONTAINER, at + 1).operands
-    if at < len(words) and words[at].text in ("exec", "run"):
-        inner = words[parse(words, _CONTAINER, at + 1).operands + 1 :]
-        if inner:
-            yield Argv(inner)
+    if at == len(words) or words[at].text not in ("exec", "run"):
+        return
+    parsed = parse(words, _CONTAINER, at + 1)
+    entrypoint = parsed.value("--entrypoint")
+    inner = words[parsed.operands + 1 :]
+    if entrypoint is not None:
+        yield Argv((entrypoint, *inner))
+    elif inner and not inner[0].text.startswith("-"):
+        yield Argv(inner)
 
 
 def _kubectl(words: _Words) -> Iterator[Inner]:
     texts = [word.text for word in words]
     if "--" in texts and not {"exec", "run", "debug"}.isdisjoint(texts):
-        inner = words[texts.index("--") + 1 :]
-        if inner:
-            yield Argv(inner)
+        yield from _argv(words[texts.index("--") + 1 :])
 
 
 _CARRIERS: dict[str, Callable[[_Words], Iterator[Inner]]] = {

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser
 
-__all__ = ["MAX_SKELETON", "Pipe", "Structure", "structure"]
+__all__ = ["UNKNOWN", "Pipe", "Structure", "structure"]
 
 # Error recovery takes time that grows with the square of the text; this much stays under 0.1 s.
-MAX_SKELETON = 2048
+_MAX_SKELETON = 2048
 
 
 class Pipe(NamedTuple):
@@ -33,7 +33,7 @@ class Structure(NamedTuple):
 
 _LONE_COMMAND = Structure(frozenset({0}), (), sound=True)
 _EMPTY = Structure(frozenset(), (), sound=True)
-_TOO_LONG = Structure(frozenset(), (), sound=False)
+UNKNOWN = Structure(frozenset(), (), sound=False)
 
 
 def structure(skeleton: str) -> Structure:
@@ -42,8 +42,8 @@ def structure(skeleton: str) -> Structure:
         return _LONE_COMMAND
     if not skeleton.strip():
         return _EMPTY
-    if len(skeleton) > MAX_SKELETON:
-        return _TOO_LONG
+    if len(skeleton) > _MAX_SKELETON:
+        return UNKNOWN
     root = _parser().parse(skeleton.encode("ascii")).root_node
     commands: set[int] = set()
     pipes: list[Pipe] = []

@@ -1,18 +1,14 @@
 """Finds the words of a shell text that stand for themselves, so that one can be replaced."""
 
 from hookline.shell.fields import Reading, as_source, as_text
-from hookline.shell.model import Word
-from hookline.shell.splitting import MAX_BYTES
+from hookline.shell.model import MAX_BYTES, Word
 from hookline.shell.texts import TextReader
 
 __all__ = ["literal_words"]
 
 
 def literal_words(text: str) -> tuple[Word, ...]:
-    """Every word without expansions, quotes removed, with its place in characters.
-
-    Words inside ``$(...)`` count, a here-document's body and comments do not.
-    """
+    """Every word of ``text`` without expansions, in order of appearance."""
     source = as_source(text)
     if len(source) > MAX_BYTES:
         return ()

@@ -2,7 +2,10 @@
 
 import msgspec
 
-__all__ = ["ShellText", "SimpleCommand", "Word"]
+__all__ = ["MAX_BYTES", "ShellText", "SimpleCommand", "Word"]
+
+# Longer texts are not read at all.
+MAX_BYTES = 65536
 
 
 class SimpleCommand(msgspec.Struct, frozen=True):

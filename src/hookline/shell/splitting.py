@@ -7,15 +7,13 @@ from typing import NamedTuple
 
 from hookline.shell.carriers import Argv, Code, Inner, Stdin, carried, literal_output
 from hookline.shell.fields import Field, Reading, as_source, as_text
-from hookline.shell.grammar import Structure, structure
-from hookline.shell.model import ShellText, SimpleCommand
+from hookline.shell.grammar import UNKNOWN, Structure, structure
+from hookline.shell.model import MAX_BYTES, ShellText, SimpleCommand
 from hookline.shell.script import Command, Script
 from hookline.shell.texts import MAX_DEPTH, TextReader
 from hookline.shell.wrappers import unwrap
 
-__all__ = ["MAX_BYTES", "split"]
-
-MAX_BYTES = 65536
+__all__ = ["split"]
 
 # Texts inside texts, and grammar work, that one call may cost.
 _MAX_TEXTS = 256
@@ -99,7 +97,8 @@ class _Splitter:
         self.unreadable |= reading.broken
         feeds: dict[Command, _Feed] = {}
         for script in text.scripts:
-            feeds.update(self._check(script))
+            feeds.update(_piped(script, self._check(script)))
+        around = _around(text, bool(feeds) or reading.substitutes) or place.feed
         for item in text.found:
             inside = place._replace(
                 depth=item.script.depth,
@@ -109,20 +108,17 @@ class _Splitter:
             if not isinstance(item, Command):
                 self.read(item.text, inside._replace(depth=inside.depth + 1))
             elif item.words:
-                feed = _own_feed(item) or feeds.get(item) or place.feed
+                feed = _own(item) or feeds.get(item) or around
                 self._emit(item.words, inside._replace(feed=feed))
 
-    def _check(self, script: Script) -> dict[Command, _Feed]:
-        """Compare our reading with the grammar's, and learn from it who feeds whom."""
+    def _check(self, script: Script) -> Structure:
+        """Compare our reading of a script with the grammar's, which also knows of its pipes."""
         skeleton = script.skeleton
         self._grammar += len(skeleton)
-        if self._grammar > _MAX_GRAMMAR:
-            self.unreadable = True
-            return {}
-        seen = structure(skeleton)
+        seen = structure(skeleton) if self._grammar <= _MAX_GRAMMAR else UNKNOWN
         if not seen.sound or seen.commands != script.marks.keys():
             self.unreadable = True
-        return _feeds(script, seen) if seen.pipes or script.inputs else {}
+        return seen
 
     def _emit(self, words: Sequence[Field], place: _Place) -> None:
         """Add one command, and whatever it has run in its turn."""
@@ -161,21 +157,30 @@ class _Splitter:
                 self._follow(Code(text), place._replace(feed=None))
 
 
-def _own_feed(command: Command) -> _Feed | None:
+def _own(command: Command) -> _Feed | None:
+    """What the command's own redirections put on its standard input."""
     return None if command.fed is None else _Feed(command.inputs, command.fed)
 
 
-def _feeds(script: Script, seen: Structure) -> dict[Command, _Feed]:
-    """What pipes and compound commands put on the standard input of the commands in them."""
+def _piped(script: Script, seen: Structure) -> dict[Command, _Feed]:
+    """What the pipes of a script put on the standard input of the commands in it."""
+    feeds: dict[Command, _Feed] = {}
     commands = [(mark, command) for mark, command in script.marks.items() if command is not None]
-    given = [text for texts in script.inputs for text in texts]
-    feeds = {command: _Feed(given, unseen=True) for _, command in commands} if given else {}
     for pipe in seen.pipes:
         written: list[Field] = []
         for mark, command in commands:
             if pipe.left[0] <= mark < pipe.left[1] and command.words:
                 written += literal_output(command.words, command.inputs)
-        for mark, command in commands:
-            if pipe.right[0] <= mark < pipe.right[1]:
+            elif pipe.right[0] <= mark < pipe.right[1]:
                 feeds[command] = _Feed(written, unseen=True)
     return feeds
+
+
+def _around(text: TextReader, redirected: bool) -> _Feed | None:
+    """What a command without input of its own might find, in a function or compound command."""
+    commands = [item for item in text.found if isinstance(item, Command)]
+    given = [field for script in text.scripts for fields in script.inputs for field in fields]
+    given += [field for command in commands for field in command.inputs]
+    if given or redirected or any(command.fed is not None for command in commands):
+        return _Feed(given, unseen=True)
+    return None

@@ -61,6 +61,7 @@ class World:
 def put(path: Path, *names: str, more: str = "") -> Path:
     """A config with one rule for each name."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.chmod(0o755)  # whatever the umask, a managed file has to be safe
     rules = [f"  - name: {name}\n    on: pre_tool_use\n    deny: no\n" for name in names]
     path.write_text(
         f"version: 1\n{more}\nhooks:\n{''.join(rules)}" if rules else f"version: 1\n{more}"
@@ -151,12 +152,13 @@ class TestLayers:
     @pytest.mark.parametrize("which", ["user", "managed"])
     def test_one_that_cannot_be_read_is_an_error(self, world: World, which: str) -> None:
         getattr(world, which).mkdir(parents=True)
+        getattr(world, which).parent.chmod(0o755)
         getattr(world, which).chmod(0o755)
         with pytest.raises(ConfigError, match="cannot be read"):
             world.load(world.loader())
 
     def test_a_managed_file_that_cannot_even_be_looked_at_is_an_error(self, world: World) -> None:
-        world.managed.parent.mkdir()
+        world.managed.parent.mkdir(mode=0o755)
         world.managed.symlink_to(world.managed.name)
         with pytest.raises(ConfigError, match="cannot be read"):
             world.load(world.loader())
@@ -574,6 +576,12 @@ class TestStandings:
             (str(paths["a/b/c"]), "changed"),
             (str(paths["a/b/c/d"]), "missing"),
         ]
+
+    def test_one_may_be_named_through_a_link(self, world: World) -> None:
+        loader = world.loader()
+        loader.trust(str(put(world.project / "hookline.yaml", "mine")))
+        (world.base / "alias").symlink_to(world.project)
+        assert loader.standing(str(world.base / "alias/hookline.yaml")).state == "trusted"
 
     def test_a_damaged_one_is_listed_as_such(self, world: World) -> None:
         loader = world.loader()

@@ -86,7 +86,7 @@ async def serving(answer: Reply) -> AsyncIterator[Server]:
                 request.body = await reader.readexactly(length)
                 seen.append(request)
                 await answer(writer)
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             pass
         finally:
             writer.transport.abort()

@@ -126,6 +126,14 @@ def test_a_target_cannot_hide_behind_a_second_key(name: str) -> None:
     assert set(read.paths) == {"harmless.txt", "/etc/shadow"}
 
 
+@pytest.mark.parametrize("name", ["exec_command", "Bash", "unheard_of"])
+def test_a_command_cannot_hide_behind_a_second_key(name: str) -> None:
+    read = tool(name, command="ls", cmd="rm -rf /")
+
+    assert read.command is not None
+    assert {"ls", "rm -rf /"} <= set(read.command.split("\n"))
+
+
 def test_the_server_and_tool_of_an_mcp_call_are_read_from_its_name() -> None:
     assert tool("mcp__github__create_issue").mcp == Mcp("github", "create_issue")
     assert tool("mcp__odd").mcp == Mcp("odd", "")
