@@ -41,10 +41,17 @@ class App:
         remember: bool = False,
         managed: str = MANAGED_FILE,
         functions: Sequence[Bound] = (),
+        person: Mapping[str, str] | None = None,
     ) -> None:
+        """``person`` is the environment that says where the user's own files are.
+
+        Agents pass on what a repository puts into their environment, so `hookline hook` gives an
+        empty one here: then the user database says it.
+        """
+        person = env if person is None else person
         self.env = env
         self.cwd = cwd
-        self.home = home or home_dir(env)
+        self.home = home or home_dir(person)
         services = Services(
             codec=registry.dialect,
             builtin=registry.builtin,
@@ -54,7 +61,7 @@ class App:
         self.loader = Loader(
             self.kit,
             home=self.home,
-            env=env,
+            env=person,
             managed=managed,
             config_override=None if config is None else os.path.join(cwd, config),
             trust_env=trust,

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["HookOptions", "answer", "command", "main", "parse"]
 
 _USAGE = (
-    "usage: hookline hook DIALECT [EVENT] "
-    "[--home DIR] [--config FILE] [--timeout SECONDS] [--trust-env]"
+    "usage: hookline hook DIALECT [EVENT] [--home DIR] [--user-config DIR] [--config FILE] "
+    "[--timeout SECONDS] [--trust-env]"
 )
 
 
@@ -34,11 +34,13 @@ class HookOptions(Struct, frozen=True, kw_only=True):
     dialect: str
     event: str | None = None
     home: str | None = None
+    user_config: str | None = None
+    """The directory that XDG_CONFIG_HOME named when hookline was installed."""
     config: str | None = None
     timeout: float | None = None
     """The platform's own limit for this hook, in seconds."""
     trust_env: bool = False
-    """Honour HOOKLINE_HOME, _CONFIG and _TRUST: for CI, where no repository can set them."""
+    """Believe the environment about HOOKLINE_*, HOME and XDG_*: for CI and containers only."""
 
     @property
     def engine_timeout(self) -> float | None:
@@ -55,7 +57,7 @@ def parse(argv: Sequence[str]) -> HookOptions:
     for word in rest:
         if word == "--trust-env":
             trust_env = True
-        elif word in {"--home", "--config", "--timeout"}:
+        elif word in {"--home", "--user-config", "--config", "--timeout"}:
             values[word[2:]] = next(rest, "")
             if not values[word[2:]]:
                 raise HooklineError(f"{word} needs a value; {_USAGE}")
@@ -69,6 +71,7 @@ def parse(argv: Sequence[str]) -> HookOptions:
         dialect=words[0],
         event=words[1] if len(words) == 2 else None,
         home=values.get("home"),
+        user_config=values.get("user-config"),
         config=values.get("config"),
         timeout=_seconds(values.get("timeout")),
         trust_env=trust_env,
@@ -94,7 +97,7 @@ async def answer(
     from hookline.app import App
 
     event = dialect.decode(payload, options.event)
-    trusted = env if options.trust_env else {}
+    trusted = dict(env) if options.trust_env else {}
     app = App(
         env=env,
         cwd=cwd,
@@ -102,6 +105,7 @@ async def answer(
         config=options.config or trusted.get("HOOKLINE_CONFIG"),
         trust=trusted.get("HOOKLINE_TRUST"),
         remember=True,
+        person=trusted | ({"XDG_CONFIG_HOME": options.user_config} if options.user_config else {}),
     )
     try:
         return dialect.encode(await app.fire(event, timeout=options.engine_timeout))
@@ -155,8 +159,9 @@ def command() -> "click.Command":
     def hook(words: tuple[str, ...]) -> None:
         """Answer an agent's event: payload on stdin, answer on stdout.
 
-        Options: --home DIR, --config FILE, --timeout SECONDS (the platform's own limit),
-        --trust-env (honour HOOKLINE_HOME, HOOKLINE_CONFIG and HOOKLINE_TRUST).
+        Options: --home DIR (hookline's state), --user-config DIR (where your own config is),
+        --config FILE (instead of the project's), --timeout SECONDS (the platform's own limit),
+        --trust-env (believe the environment about HOOKLINE_*, HOME and XDG_*).
         """
         sys.exit(main(words))
 

@@ -181,6 +181,7 @@ def _around(text: TextReader, redirected: bool) -> _Feed | None:
     commands = [item for item in text.found if isinstance(item, Command)]
     given = [field for script in text.scripts for fields in script.inputs for field in fields]
     given += [field for command in commands for field in command.inputs]
+    redirected = redirected or any(script.inputs for script in text.scripts)
     if given or redirected or any(command.fed is not None for command in commands):
         return _Feed(given, unseen=True)
     return None

@@ -127,8 +127,7 @@ class StatementReader:
     def _argument(self, at: int) -> int:
         command = self._command or self._begin(at)
         fields, end = self._words.read(at)
-        array = self._source.startswith("(", end) and self._source[end - 1] == "="
-        if array:
+        if self._source.startswith("(", end) and _ASSIGNMENT.fullmatch(self._source, at, end):
             end = self._array(end + 1)
             fields = [Field(self._source[at:end], exact=False)]
         command.end = end
@@ -220,7 +219,7 @@ class StatementReader:
         if keyword == "!" or prefix is not None:
             return end if prefix is None else prefix.end()
         function = _FUNCTION.match(self._source, end)
-        if function is not None and keyword:
+        if function is not None and keyword and not keyword.endswith("="):
             self._script.write("x()")
             return function.end()
         return self._argument(at)

@@ -23,6 +23,7 @@ _ANSI_C = re.compile(r"\$'([^'\\]*(?:\\.[^'\\]*)*)'", re.DOTALL)
 _BACKTICKS = re.compile(r"`([^`\\]*(?:\\.[^`\\]*)*)`", re.DOTALL)
 _NAME = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
 _BLANK_IFS = re.compile(r"\$(?:IFS(?!\w)|\{IFS(?!\w)[^{}'\"$`]*\})", re.ASCII)
+_FUNCTION_SUBSTITUTIONS = ("${ ", "${\t", "${\n", "${|")
 _SPECIAL = re.compile(r"\$[@*#?$!0-9-]")
 
 
@@ -237,6 +238,10 @@ class WordReader:
                 at = run.end() if run is not None else at + 1
         if at >= self._end:
             return self._give_up(start, builder)
+        if source.startswith(_FUNCTION_SUBSTITUTIONS, start):
+            # New shells run what is inside; whether this brace closes it, we only guess.
+            self._reading.substitutes = self._reading.broken = True
+            self._rewritten(source[start + 3 : at], start, at + 1)
         builder.add(source[start : at + 1], exact=False)
         return at + 1
 
