@@ -17,6 +17,7 @@ from hookline.model.events import Event, SessionStart, ToolEvent
 from hookline.model.hook import Hook
 from hookline.model.outcome import Outcome
 from hookline.model.ports import Caller, PinnedFiles, Services
+from hookline.model.text import visible
 from hookline.store.sessions import MemoryRoots, SessionRoots
 
 __all__ = ["MAX_DEPTH", "App", "open_app", "open_loader"]
@@ -77,7 +78,7 @@ class App:
 
     def root_for(self, event: Event) -> tuple[str, bool]:
         """The session's project root, fixed at its first event; and whether this was the first."""
-        variable = registry.dialect(event.dialect).project_variable
+        variable = registry.dialect(event.dialect).support.project_variable
         return self._roots.root_for(
             f"{event.dialect}:{event.session_id}" if event.session_id else "",
             lambda: project_root(event.cwd, project_var=self.env.get(variable or "")),
@@ -109,8 +110,9 @@ class App:
     async def fire(self, event: Event, *, timeout: float | None = None) -> Outcome:
         """Runs the hooks of ``event``. Raises HooklineError when the config cannot be loaded."""
         depth = _depth(self.env)
-        if not event.cwd:
-            event = replace(event, cwd=self.cwd)
+        if not event.cwd.startswith("/"):
+            # A directory that nobody finds would leave the project's hooks out of force.
+            event = replace(event, cwd=_joined(self.cwd, event.cwd))
         root, first, config = self._settle(event)
         caller = Caller(
             env=self.env,
@@ -121,7 +123,8 @@ class App:
         outcome = await self.engine_for(config).handle(event, caller)
         if config.notes and (first or isinstance(event, SessionStart)):
             # Once a session: what is not in force must not go unnoticed.
-            notices = (*(note.message for note in config.notes), *outcome.answer.notice)
+            noted = (visible(note.message) for note in config.notes)
+            notices = (*noted, *outcome.answer.notice)
             outcome = replace(outcome, answer=replace(outcome.answer, notice=notices))
         return outcome
 
@@ -146,15 +149,26 @@ class App:
                 await close()
 
 
+def _joined(cwd: str, path: str) -> str:
+    return os.path.normpath(os.path.join(cwd, path))
+
+
 def _depth(env: Mapping[str, str]) -> int:
     text = env.get("HOOKLINE_DEPTH", "0")
-    depth = int(text) if text.isdecimal() else MAX_DEPTH + 1
+    depth = int(text) if text.isdecimal() and len(text) < 10 else MAX_DEPTH + 1
     if depth > MAX_DEPTH:
         raise HooklineError(
-            f"HOOKLINE_DEPTH is `{text}`: hooks start agents whose hooks start agents; "
+            f"HOOKLINE_DEPTH is `{text[:20]}`: hooks start agents whose hooks start agents; "
             f"more than {MAX_DEPTH} levels are refused"
         )
     return depth
+
+
+def _directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError as exc:
+        raise HooklineError(f"the current directory cannot be used: {exc.strerror}") from exc
 
 
 def open_loader(
@@ -180,7 +194,7 @@ def open_app(
     env = os.environ if env is None else env
     return App(
         env=dict(env),
-        cwd=cwd or os.getcwd(),
+        cwd=os.path.abspath(cwd) if cwd else _directory(),
         home=env.get("HOOKLINE_HOME") or None,
         config=config or env.get("HOOKLINE_CONFIG") or None,
         edited=edited,

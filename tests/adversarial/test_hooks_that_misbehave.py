@@ -397,6 +397,8 @@ def posted(answer: Callable[[asyncio.StreamWriter], Awaitable[None]], seconds: f
             return await asked(http, Path("/"), seconds, http=url)
         finally:
             await http.aclose()
+            for _ in range(5):  # asyncio drops a connection that arrives while its server closes
+                await asyncio.sleep(0)
             server.close()
             for task in filter(None, tasks):
                 task.cancel()

@@ -196,6 +196,8 @@ async def bench(name: str, directory: Path) -> AsyncIterator[Bench]:
         close: Callable[[], Awaitable[None]] | None = getattr(HANDLERS[name], "aclose", None)
         if close is not None:
             await close()
+        for _ in range(5):  # asyncio drops a connection that arrives while its server closes
+            await asyncio.sleep(0)
         server.close()
         for task in filter(None, tasks):
             task.cancel()

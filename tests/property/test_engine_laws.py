@@ -68,6 +68,7 @@ def test_the_outcome_does_not_depend_on_who_finishes_first(
     assert untimed(in_some_order) == untimed(at_once)
 
 
+@settings(max_examples=200)
 @given(cases(any_event()), answers(rewrites(())), priorities, st.data())
 def test_one_more_hook_never_lowers_an_ask_a_deny_or_a_halt(
     case: tuple[Event, list[Bound]], said: Answer, priority: int, data: st.DataObject
@@ -101,6 +102,7 @@ def test_a_hook_that_passes_changes_nothing_wherever_it_stands(
     assert beside.final == without.final
 
 
+@settings(max_examples=200)
 @given(
     st.lists(
         st.tuples(priorities, st.sampled_from("abc"), st.none() | st.sampled_from("abc")),
@@ -170,6 +172,7 @@ failures = st.sampled_from(
 )
 
 
+@settings(max_examples=200)
 @given(cases(any_event()), failures, st.sampled_from(OnError), priorities, flags, st.data())
 def test_a_failed_hook_does_what_its_on_error_says_and_the_other_verdicts_survive(
     case: tuple[Event, list[Bound]],

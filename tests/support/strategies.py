@@ -1,7 +1,7 @@
 """Hypothesis strategies for events, answers and hooks.
 
-Values are drawn from small pools, so that examples collide often: laws about merging are
-interesting where two hooks speak about the same key.
+Values are drawn from small pools, so that examples are cheap and collide often: laws about merging
+are interesting where two hooks speak about the same key.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 words = st.sampled_from(("a", "b", "ü", "two words", "two\nlines", "\u202eright to left", "\x00"))
-lists_of_words = st.lists(words, max_size=2).map(tuple)
+texts = st.sampled_from(((), (), ("a",), ("b",), ("a", "b"), ("two\nlines", "\u202e")))
 priorities = st.sampled_from((10, 50, 50, 90))
 
 _leaves = st.none() | st.booleans() | st.integers(-3, 3) | words
@@ -48,14 +48,25 @@ _keys = st.sampled_from(("command", "cmd", "path", "file_path", "paths", "conten
 inputs = st.dictionaries(_keys, st.none() | words | st.integers(-3, 3), max_size=3)
 
 PARTS: Mapping[str, st.SearchStrategy[Any]] = {
-    "input": inputs,
+    "input": st.sampled_from(
+        (
+            {"command": "a"},
+            {"command": "b", "timeout": 1},
+            {"command": None},
+            {"cmd": "c"},
+            {"path": "p", "command": "a"},
+            {"timeout": None},
+            {},
+        )
+    ),
     "output": words,
     "prompt": words,
-    "messages": st.lists(st.fixed_dictionaries({"role": words}), max_size=2),
+    "messages": st.sampled_from(([], [{"role": "user"}], [{"role": "user"}, {"role": "tool"}])),
     "summary": words,
-    "env": st.dictionaries(st.sampled_from(("A", "B", "C")), words, max_size=2),
+    "env": st.sampled_from(({"A": "1"}, {"A": "2"}, {"A": "1", "B": "1"}, {})),
     "display": words,
 }
+_metadata = st.sampled_from(({}, {}, {"a": 1}, {"a": [2]}, {"b": None}, {"a": {"b": 1}, "b": 2}))
 
 
 def rewrites(parts: Iterable[str] = PARTS) -> st.SearchStrategy[Rewrite]:
@@ -66,25 +77,26 @@ def rewrites(parts: Iterable[str] = PARTS) -> st.SearchStrategy[Rewrite]:
 
 def answers(
     rewritten: st.SearchStrategy[Rewrite] | None = None,
-    verdicts: st.SearchStrategy[Verdict] | None = None,
 ) -> st.SearchStrategy[Answer]:
-    """Any answer; ``PASS`` itself and values equal to it are among them."""
+    """Any answer; now and then ``PASS`` itself, which is more than a value equal to it."""
 
-    def answer(verdict: Verdict, reason: str, **effects: Any) -> Answer:
+    def answer(nothing: bool, verdict: Verdict, reason: str, **effects: Any) -> Answer:
+        if nothing:
+            return PASS
         said = (reason.strip("\x00") or "why") if verdict in BLOCKING else reason
         return Answer(verdict=verdict, reason=said, **effects)
 
-    made = st.builds(
+    return st.builds(
         answer,
-        verdict=verdicts if verdicts is not None else st.sampled_from(Verdict),
+        nothing=st.sampled_from([False] * 5 + [True]),
+        verdict=st.sampled_from(Verdict),
         reason=st.just("") | words,
-        context=lists_of_words,
-        notice=lists_of_words,
-        follow_up=lists_of_words,
-        metadata=st.dictionaries(words, _leaves, max_size=2),
+        context=texts,
+        notice=texts,
+        follow_up=texts,
+        metadata=_metadata,
         rewrite=rewritten if rewritten is not None else rewrites(),
     )
-    return st.just(PASS) | made if verdicts is None else made
 
 
 def _tool(name: str, input: dict[str, Any], rest: dict[str, Any]) -> Tool:
@@ -122,7 +134,7 @@ _BY_TYPE: Mapping[object, st.SearchStrategy[Any]] = {
     Task: st.builds(Task, id=words, subject=words),
     Any: json_values,
     dict[str, Any] | None: st.none() | objects,
-    tuple[str, ...]: lists_of_words,
+    tuple[str, ...]: texts,
     tuple[Any, ...]: st.lists(json_values, max_size=2).map(tuple),
     tuple[Tool, ...]: st.lists(tools, max_size=2).map(tuple),
     tuple[dict[str, Any], ...]: st.lists(objects, max_size=2).map(tuple),
@@ -141,8 +153,10 @@ def events_of(name: str) -> st.SearchStrategy[Event]:
 
 
 def any_event(names: Iterable[str] = EVENTS) -> st.SearchStrategy[Event]:
-    """A bare event of any kind; tool events carry a shell command."""
-    return st.sampled_from([bare_event(name) for name in names])
+    """A bare event of any kind, every other time the one on which everything can happen."""
+    kinds = [bare_event(name) for name in names]
+    usual = [event for event in kinds if event.event_id() == "pre_tool_use"]
+    return st.sampled_from(kinds + usual * len(kinds))
 
 
 def bare_event(name: str) -> Event:

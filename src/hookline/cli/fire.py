@@ -1,6 +1,7 @@
 """``hookline fire``: send an event through the hooks that hold here, and see what they say."""
 
 import asyncio
+import os
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import click
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline import registry
 from hookline.app import App, open_app
@@ -33,17 +35,13 @@ def _input(ctx: click.Context, param: click.Parameter, text: str | None) -> dict
         raise click.BadParameter(f"expected a JSON object: {exc}") from exc
 
 
-def _fields(ctx: click.Context, param: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
+def _pairs(
+    ctx: click.Context, param: click.Parameter, pairs: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
     for pair in pairs:
-        key, equals, text = pair.partition("=")
-        if not equals:
+        if "=" not in pair.strip("="):
             raise click.BadParameter(f"expected KEY=VALUE, got `{pair}`")
-        try:
-            fields[key] = msgspec.json.decode(text)
-        except msgspec.MsgspecError:
-            fields[key] = text
-    return fields
+    return tuple((key, text) for key, _, text in (pair.partition("=") for pair in pairs))
 
 
 @click.command("fire")
@@ -58,13 +56,18 @@ def _fields(ctx: click.Context, param: click.Parameter, pairs: tuple[str, ...]) 
 @click.option("--session", default="fire", show_default=True, help="Session id.")
 @click.option("--cwd", help="The directory the event happens in; default: here.")
 @click.option(
-    "--set", "fields", multiple=True, callback=_fields, help="Any other field: KEY=VALUE."
+    "--set",
+    "fields",
+    multiple=True,
+    callback=_pairs,
+    help="Any other field: KEY=VALUE, or KEY.INNER=VALUE; one that the event does not have goes "
+    "to `raw`.",
 )
 @click.option("--config", type=click.Path(), help="Use this file instead of the project's own.")
 @click.option(
     "--edited", is_flag=True, help="Use project files as they are on disk, trusted or not."
 )
-@click.option("--as", "dialect", default="canonical", help="Read native payloads of this dialect.")
+@click.option("--as", "dialect", help="Read payloads of this dialect, and show its reply too.")
 @click.option(
     "--jsonl", is_flag=True, help="One event per line on stdin, one outcome per line out."
 )
@@ -79,14 +82,14 @@ def command(**given: Any) -> None:
       hookline fire --jsonl < events.jsonl
     """
     options = _Options(**given)
-    app = open_app(cwd=options.cwd, config=options.config, edited=options.edited)
+    options.check()
+    # Names are those of the person's own directory, wherever the event is said to happen.
+    config = os.path.abspath(options.config) if options.config else None
+    app = open_app(cwd=options.cwd, config=config, edited=options.edited)
     if options.jsonl:
-        sys.exit(asyncio.run(_stream(app, options.dialect, sys.stdin.buffer)))
-    if options.event is None:
-        fired = _fire_once(app, options.dialect, sys.stdin.buffer.read())
-    else:
-        fired = _fire_once(app, "canonical", options.payload())
-    outcome, shown = asyncio.run(fired)
+        sys.exit(asyncio.run(_stream(app, options, sys.stdin.buffer)))
+    payload = sys.stdin.buffer.read() if options.event is None else options.payload()
+    outcome, shown = asyncio.run(_fire_once(app, options, payload))
     if options.as_json:
         print_json(shown)
     elif "error" in shown:
@@ -109,12 +112,42 @@ class _Options(Struct, frozen=True, kw_only=True):
     prompt: str | None
     session: str
     cwd: str | None
-    fields: dict[str, Any]
+    fields: tuple[tuple[str, str], ...]
     config: str | None
     edited: bool
-    dialect: str
+    dialect: str | None
     jsonl: bool
     as_json: bool
+
+    @property
+    def reads(self) -> str:
+        """The dialect of the payload; one that the options spell out is canonical."""
+        spelled = self.event is not None and not self.jsonl
+        return "canonical" if spelled else self.dialect or "canonical"
+
+    def check(self) -> None:
+        """Raises UsageError for options that would have no effect."""
+        own = EVENTS[self.event].__struct_encode_fields__ if self.event in EVENTS else None
+        about_tool = {
+            "--tool": self.tool,
+            "--command": self.command,
+            "--path": self.paths,
+            "--url": self.url,
+            "--input": self.input,
+            "--output": self.output,
+        }
+        for field, given in (
+            ("tool", about_tool),
+            ("prompt", {"--prompt": self.prompt}),
+            ("", {"--set": self.fields}),
+        ):
+            for option in (name for name, value in given.items() if value):
+                if self.jsonl:
+                    raise click.UsageError(f"{option} has no place beside --jsonl")
+                if self.event is None:
+                    raise click.UsageError(f"{option} needs an EVENT, such as `pre_tool_use`")
+                if own is not None and field and field not in own:
+                    raise click.UsageError(f"`{self.event}` has no {field}, so {option} says nothing")
 
     def payload(self) -> bytes:
         """The canonical payload that the options spell out."""
@@ -127,50 +160,76 @@ class _Options(Struct, frozen=True, kw_only=True):
             "input": self.input,
             "output": self.output,
         }
-        fields = {
+        fields: dict[str, Any] = {
             "event": self.event,
             "session_id": self.session,
             "prompt": self.prompt,
             "tool": {key: value for key, value in tool.items() if value} or None,
-            **self.fields,
         }
-        return msgspec.json.encode({k: v for k, v in fields.items() if v is not None})
+        fields = {key: value for key, value in fields.items() if value is not None}
+        for key, text in self.fields:
+            _put(fields, self._place(key), self._value(key, text))
+        return msgspec.json.encode(fields)
+
+    def _place(self, key: str) -> list[str]:
+        known = EVENTS.get(self.event or "", Other).__struct_encode_fields__
+        inner = key.split(".")
+        return inner if inner[0] in known else ["raw", *inner]
+
+    def _value(self, key: str, text: str) -> Any:
+        """The JSON in ``text``, unless it is text that the event has there."""
+        types = {field.encode_name: field.type for field in fields_of(EVENTS.get(self.event or "", Other))}
+        try:
+            return text if types.get(key) is str else msgspec.json.decode(text)
+        except msgspec.MsgspecError:
+            return text
 
 
-async def _fire_once(app: App, dialect: str, payload: bytes) -> tuple[Outcome, dict[str, Any]]:
+def _put(fields: dict[str, Any], path: list[str], value: Any) -> None:
+    *outer, last = path
+    for key in outer:
+        fields = fields.setdefault(key, {})
+        if not isinstance(fields, dict):
+            raise click.UsageError(f"--set: `{key}` is no object, so nothing can be set in it")
+    fields[last] = value
+
+
+async def _fire_once(
+    app: App, options: _Options, payload: bytes
+) -> tuple[Outcome, dict[str, Any]]:
     try:
-        return await _fire(app, dialect, payload)
+        return await _fire(app, options, payload)
     finally:
         await app.aclose()
 
 
-async def _stream(app: App, dialect: str, lines: Iterable[bytes]) -> int:
+async def _stream(app: App, options: _Options, lines: Iterable[bytes]) -> int:
     """One line out for each line in, in order; 1 when any of them was bad."""
     bad = False
     write: Callable[[bytes], Any] = sys.stdout.buffer.write
     encode = msgspec.json.Encoder().encode
     try:
         for line in lines:
-            if line.strip():
-                _, shown = await _fire(app, dialect, line)
-                bad |= "error" in shown
-                write(encode(shown) + b"\n")
-                sys.stdout.buffer.flush()  # the reader may wait for this line before the next
+            _, shown = await _fire(app, options, line)
+            bad |= "error" in shown
+            write(encode(shown) + b"\n")
+            sys.stdout.buffer.flush()  # the reader may wait for this line before the next
     finally:
         await app.aclose()
     return int(bad)
 
 
-async def _fire(app: App, dialect: str, payload: bytes) -> tuple[Outcome, dict[str, Any]]:
+async def _fire(app: App, options: _Options, payload: bytes) -> tuple[Outcome, dict[str, Any]]:
     """The outcome, and its JSON. What cannot be judged is denied, and says why."""
-    codec = registry.dialect(dialect)
+    codec = registry.dialect(options.reads)
+    shows = registry.dialect(options.dialect) if options.dialect else None
     event: Event = Other()
     try:
-        event = codec.decode(payload, None)
+        event = codec.decode(payload, options.event)
         outcome = await app.fire(event)
+        return outcome, outcome.as_json(reply=shows.encode(outcome) if shows else None)
     except HooklineError as exc:
         return _denied(event, str(exc))
-    return outcome, outcome.as_json(reply=None if dialect == "canonical" else codec.encode(outcome))
 
 
 def _denied(event: Event, why: str) -> tuple[Outcome, dict[str, Any]]:

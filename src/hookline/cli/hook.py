@@ -14,10 +14,13 @@ from msgspec import Struct
 
 from hookline import registry
 from hookline.model.errors import HooklineError
-from hookline.model.outcome import Reply
+from hookline.model.events import Event
+from hookline.model.outcome import Outcome, Reply
 from hookline.model.ports import Dialect
 
 if TYPE_CHECKING:
+    from typing import TextIO
+
     import click
 
 __all__ = ["HookOptions", "answer", "command", "main", "parse"]
@@ -50,32 +53,39 @@ class HookOptions(Struct, frozen=True, kw_only=True):
 
 def parse(argv: Sequence[str]) -> HookOptions:
     """The options. Raises HooklineError."""
-    words: list[str] = []
-    values: dict[str, str] = {}
-    rest = iter(argv)
-    trust_env = False
-    for word in rest:
-        if word == "--trust-env":
-            trust_env = True
-        elif word in {"--home", "--user-config", "--config", "--timeout"}:
-            values[word[2:]] = next(rest, "")
-            if not values[word[2:]]:
-                raise HooklineError(f"{word} needs a value; {_USAGE}")
-        elif word.startswith("-"):
-            raise HooklineError(f"unknown option `{word}`; {_USAGE}")
-        else:
-            words.append(word)
+    words, values, flaw = _sorted_out(argv)
+    if flaw:
+        raise HooklineError(f"{flaw}; {_USAGE}")
     if not 1 <= len(words) <= 2:
         raise HooklineError(_USAGE)
     return HookOptions(
         dialect=words[0],
         event=words[1] if len(words) == 2 else None,
-        home=values.get("home"),
-        user_config=values.get("user-config"),
-        config=values.get("config"),
-        timeout=_seconds(values.get("timeout")),
-        trust_env=trust_env,
+        home=values.get("--home"),
+        user_config=values.get("--user-config"),
+        config=values.get("--config"),
+        timeout=_seconds(values.get("--timeout")),
+        trust_env="--trust-env" in values,
     )
+
+
+def _sorted_out(argv: Sequence[str]) -> tuple[list[str], dict[str, str], str]:
+    """The plain words, the options, and what is wrong with them if something is."""
+    words: list[str] = []
+    values: dict[str, str] = {}
+    flaw = ""
+    rest = iter(argv)
+    for word in rest:
+        if word == "--trust-env":
+            values[word] = ""
+        elif word in {"--home", "--user-config", "--config", "--timeout"}:
+            values[word] = next(rest, "")
+            flaw = flaw or ("" if values[word] else f"{word} needs a value")
+        elif word.startswith("-"):
+            flaw = flaw or f"unknown option `{word}`"
+        else:
+            words.append(word)
+    return words, values, flaw
 
 
 def _seconds(text: str | None) -> float | None:
@@ -90,13 +100,10 @@ def _seconds(text: str | None) -> float | None:
     return seconds
 
 
-async def answer(
-    options: HookOptions, dialect: Dialect, payload: bytes, env: Mapping[str, str], cwd: str
-) -> Reply:
-    """The reply to one native payload. Raises HooklineError when there is no outcome."""
+async def answer(options: HookOptions, event: Event, env: Mapping[str, str], cwd: str) -> Outcome:
+    """What the hooks in force say. Raises HooklineError when there is no outcome."""
     from hookline.app import App
 
-    event = dialect.decode(payload, options.event)
     trusted = dict(env) if options.trust_env else {}
     app = App(
         env=env,
@@ -108,7 +115,7 @@ async def answer(
         person=trusted | ({"XDG_CONFIG_HOME": options.user_config} if options.user_config else {}),
     )
     try:
-        return dialect.encode(await app.fire(event, timeout=options.engine_timeout))
+        return await app.fire(event, timeout=options.engine_timeout)
     finally:
         await app.aclose()
 
@@ -116,19 +123,37 @@ async def answer(
 def main(argv: Sequence[str]) -> int:
     """Answers the event on stdin; returns the exit code."""
     dialect: Dialect | None = None
-    event: str | None = None
+    # Before the options are judged, so that even a wrong one is answered in the client's words.
+    words = _sorted_out(argv)[0]
+    name = words[1] if len(words) > 1 else None
+    event: Event | None = None
     try:
+        dialect = registry.dialect(words[0]) if words else None
         options = parse(argv)
-        event = options.event
-        dialect = registry.dialect(options.dialect)
-        payload = sys.stdin.buffer.read()
-        reply = asyncio.run(answer(options, dialect, payload, dict(os.environ), os.getcwd()))
+        assert dialect is not None
+        event = dialect.decode(_payload(), name)
+        name = name or event.native_event or event.event_id()
+        outcome = asyncio.run(answer(options, event, dict(os.environ), _directory()))
+        reply = dialect.encode(outcome)
     except HooklineError as exc:
-        reply = _refusal(dialect, event, str(exc))
-    except Exception as exc:
-        reply = _refusal(dialect, event, f"{type(exc).__name__}: {exc}")
-    _write(reply)
-    return reply.exit_code
+        reply = _refusal(dialect, name, str(exc))
+    except (Exception, KeyboardInterrupt) as exc:
+        reply = _refusal(dialect, name, f"{type(exc).__name__}: {exc}")
+    return reply.exit_code if _delivered(reply) else _last_word(event)
+
+
+def _payload() -> bytes:
+    if sys.stdin is None:  # as Python has it when the descriptor is closed
+        raise HooklineError("there is no payload: stdin is closed")
+    return sys.stdin.buffer.read()
+
+
+def _directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        # It was removed under us. Events say themselves where they happened.
+        return "/"
 
 
 def _refusal(dialect: Dialect | None, event: str | None, what: str) -> Reply:
@@ -139,15 +164,30 @@ def _refusal(dialect: Dialect | None, event: str | None, what: str) -> Reply:
     return dialect.refuse(event, reason)
 
 
-def _write(reply: Reply) -> None:
+def _delivered(reply: Reply) -> bool:
+    """Writes the reply, and says whether the part that clients act on arrived."""
+    _write(2, sys.stderr, reply.stderr)
+    return _write(1, sys.stdout, reply.stdout)
+
+
+def _write(number: int, stream: "TextIO | None", content: bytes) -> bool:
+    if not content:
+        return True
+    if stream is None:
+        return False
     try:
-        sys.stdout.buffer.write(reply.stdout)
-        sys.stdout.buffer.flush()
-        sys.stderr.buffer.write(reply.stderr)
-        sys.stderr.buffer.flush()
-    except BrokenPipeError:
-        # The agent stopped listening; leave nothing for the interpreter to flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        stream.buffer.write(content)
+        stream.buffer.flush()
+    except OSError:
+        # Nobody listens, or the disk is full; leave nothing for the interpreter to flush at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+        return False
+    return True
+
+
+def _last_word(event: Event | None) -> int:
+    """The exit code when no answer could be written: 2 closes a gate, 1 has no effect."""
+    return 2 if event is None or (event.gate and not event.continues) else 1
 
 
 def command() -> "click.Command":

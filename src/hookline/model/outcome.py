@@ -9,7 +9,7 @@ from hookline.model.events.base import Event
 from hookline.model.hook import Hook, Mode
 from hookline.model.verdicts import Verdict
 
-__all__ = ["Outcome", "Reply", "Run", "Substitution"]
+__all__ = ["Outcome", "Reply", "Run", "Substitution", "Translated"]
 
 
 class Substitution(Struct, frozen=True, rename={"was": "from", "now": "to"}):
@@ -104,3 +104,12 @@ class Outcome(Struct, frozen=True, kw_only=True):
         if error is not None:
             shown["error"] = error
         return shown
+
+
+class Translated(Struct, frozen=True):
+    """An answer in which everything can be said on one native event of one platform."""
+
+    answer: Answer
+    substitutions: tuple[Substitution, ...] = ()
+    latch: str = ""
+    """The reason of a halt that the platform cannot say: gates stay closed until a new prompt."""

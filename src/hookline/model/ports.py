@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from hookline.model.answers import Answer
     from hookline.model.events.base import Event
     from hookline.model.hook import Hook
-    from hookline.model.outcome import Outcome, Reply
+    from hookline.model.outcome import Outcome, Reply, Translated
+    from hookline.model.support import Support
     from hookline.model.tools import ToolTable
 
 __all__ = [
@@ -111,11 +112,13 @@ class Dialect(AnswerCodec, Protocol):
 
     id: str
     tools: "ToolTable"
-    project_variable: str | None
-    """The variable in which the platform names the project, if it does."""
+    support: "Support"
 
     def decode(self, payload: bytes, event: str | None) -> "Event":
         """The canonical event in a native payload. Raises DecodeError."""
+
+    def translate(self, outcome: "Outcome") -> "Translated":
+        """The outcome as far as this platform can take it, each change recorded."""
 
     def encode(self, outcome: "Outcome") -> "Reply":
         """The outcome in this platform's words, at least as strict."""

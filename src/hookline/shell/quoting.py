@@ -91,15 +91,8 @@ _PARENTHESIS = re.compile(r"\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"|[()]", re.DOTALL)
 def double_close(source: str, start: int) -> int | None:
     """Where a ``))`` closes the ``((`` at ``start``, just past it; ``None`` if nothing does."""
     level = 0
-    inner = -1
     for match in _PARENTHESIS.finditer(source, start):
-        mark = match.group()
-        if mark == "(":
-            level += 1
-        elif mark == ")":
-            level -= 1
-            if level == 1:
-                inner = match.end()
-            if level == 0:
-                return match.end() if inner == match.start() else None
+        level += (match.group() == "(") - (match.group() == ")")
+        if level == 1 and match.group() == ")":
+            return match.end() + 1 if source.startswith(")", match.end()) else None
     return None

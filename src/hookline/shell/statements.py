@@ -18,6 +18,13 @@ _BEFORE_COMPOUND = re.compile(
     r"(?:time(?:[ \t]+-p)?|coproc(?:[ \t]+\w+)?)[ \t]+"
     r"(?=[({!]|(?:if|while|until|for|select|case|time|coproc|\[\[)[ \t\n])"
 )
+# A name that no operator follows, which arithmetic cannot hold: ``rm -rf x``, ``reboot``.
+_PROGRAM = (
+    r"\s*+(?=[\d./]*+[A-Za-z_])[\w./-]++"
+    r"(?:\s*+\Z|\s++(?!-(?:eq|ne|[lg][te]|[no]t|ef)\s)[-\w./~'\"$*])"
+)
+_COMMAND_IN_ARITHMETIC = re.compile(r"\A" + _PROGRAM)
+_COMMAND_IN_TEST = re.compile(r"[&|;]" + _PROGRAM)
 _TOKEN = re.compile(r"[^\t\n ;&|()<>]*")
 _SPACE = re.compile(r"(?:[ \t\n]|\\\n)*")
 _REDIRECTS = frozenset("<>&{0123456789")
@@ -179,10 +186,18 @@ class StatementReader:
             if close is not None:
                 self._script.place(None)
                 self._closed = True
+                self._doubt(at + 2, close - 2, _COMMAND_IN_ARITHMETIC)
                 return close
         self._open("(")
         self._parentheses += 1
         return at + 1
+
+    def _doubt(self, start: int, end: int, pattern: re.Pattern[str]) -> None:
+        """A shell that knows neither ``((`` nor ``[[``, such as dash, reads commands in them."""
+        code = self._source[start:end]
+        if pattern.search(code):
+            self._reading.broken = True
+            self._found.append(Code(code, start, end, self._script))
 
     # -- compound commands
 
@@ -239,8 +254,10 @@ class StatementReader:
     def _test(self, at: int) -> int:
         self._script.place(None)
         self._closed = True
+        start = at
         while (at := self._skip(_SPACE, at)) < len(self._source):
             if self._token(at) == "]]":
+                self._doubt(start, at, _COMMAND_IN_TEST)
                 return at + 2
             at = at + 1 if self._at_operator(at) else self._words.read(at)[1]
         self._reading.broken = True

@@ -38,7 +38,8 @@ class TextReader:
         script: Script | None = self._script
         while script is not None:
             if name in script.values:
-                return script.values[name] if self._mentions[name] == 1 else None
+                known = self._mentions[name] == 1 and "IFS" not in self._mentions
+                return script.values[name] if known else None
             script = script.parent
         return self._outer_lookup(name)
 

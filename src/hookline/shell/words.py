@@ -59,7 +59,7 @@ class WordReader:
         builder.cut()
         fields = builder.fields
         word = self._source[start:end]
-        if "{" in word:
+        if "{" in word.replace("${", ""):
             braced = self._braced(word)
             literal = literal and braced == fields
             fields = [Field(text, exact=False) for text, _ in fields] if braced is None else braced
@@ -100,7 +100,8 @@ class WordReader:
             reader = WordReader(
                 Reading(alternative),
                 substitution=self._substitution,
-                rewritten=self._rewritten,
+                # Code in it was reported when the word was read as it stands.
+                rewritten=lambda code, start, end: None,
                 lookup=self._lookup,
             )
             builder = FieldBuilder()

@@ -54,6 +54,8 @@ _WRAPPERS = {
         "-a -d -E -I -J -L -n -P -R -S -s --arg-file --delimiter --max-args --max-chars --max-procs"
         " --process-slot-var"
     ),
+    **dict.fromkeys(("and", "or", "not", "noglob", "nocorrect"), _wrapper()),  # fish and zsh
+    "repeat": _wrapper(operands=1),
     "chroot": _wrapper(operands=1),
     "unshare": _wrapper("-G -R -S -w --root --setgid --setuid --wd"),
     "nsenter": _wrapper("-G -S -t --setgid --setuid --target"),
@@ -75,7 +77,7 @@ _WRAPPERS = {
 # These add words of their own making, which the text does not show.
 _FED = frozenset({"xargs"})
 
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
+_NO_PROGRAM = re.compile(r"[A-Za-z_]\w*=|-\Z", re.ASCII)
 
 
 class Unwrapped(NamedTuple):
@@ -105,12 +107,13 @@ def _inside(name: str, wrapper: _Wrapper, words: Sequence[Field]) -> Sequence[Fi
     parsed = parse(words, wrapper.options)
     if parsed.has(*wrapper.not_with):
         return ()
-    at = parsed.operands
-    while wrapper.assigns and at < len(words) and _ASSIGNMENT.match(words[at].text):
+    string = _split_string(parsed) if name == "env" else ()
+    rest = (*string, *words[parsed.operands :])
+    at = 0
+    # A lone ``-`` is an option too: to ``env`` it means ``-i``.
+    while wrapper.assigns and at < len(rest) and _NO_PROGRAM.match(rest[at].text):
         at += 1
-    inner = words[at + wrapper.operands :]
-    if name == "env":
-        return (*_split_string(parsed), *inner)
+    inner = rest[at + wrapper.operands :]
     if name == "xargs":
         return _with_holes(inner, parsed)
     if name == "flock" and inner and inner[0].text in ("-c", "--command"):

@@ -60,6 +60,8 @@ def reply(body: bytes = b"", status: str = "200 OK", *headers: str) -> Reply:
 
 async def stopped(server: asyncio.Server, tasks: list[asyncio.Task[None] | None]) -> None:
     """Close the server and every connection it still has."""
+    for _ in range(5):  # asyncio drops a connection that arrives while its server closes
+        await asyncio.sleep(0)
     server.close()
     for task in filter(None, tasks):
         task.cancel()

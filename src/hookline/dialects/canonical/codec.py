@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from hookline.model.answers import PASS, Answer, context, deny, notice
 from hookline.model.errors import DecodeError, HandlerAnswerError, HandlerCrashed, nearest
 from hookline.model.events import EVENTS, AnyEvent, Event, ToolEvent
-from hookline.model.outcome import Outcome, Reply
+from hookline.model.outcome import Outcome, Reply, Translated
+from hookline.model.support import CELLS, EventSupport, Support
 from hookline.model.text import visible
 from hookline.model.tools import CANONICAL_TOOLS, Tool, ToolKind
 
@@ -37,7 +38,15 @@ class Canonical:
     """The dialect that needs no translation."""
 
     id = "canonical"
-    project_variable = None
+    support = Support(
+        id="canonical",
+        client="hookline",
+        version="1",
+        events={
+            name: EventSupport(native=name, event=name, cells=dict.fromkeys(CELLS, "yes"))
+            for name in EVENTS
+        },
+    )
     tools = CANONICAL_TOOLS
 
     def decode(self, payload: bytes, event: str | None = None) -> Event:
@@ -51,6 +60,10 @@ class Canonical:
         if isinstance(decoded, ToolEvent):
             return replace(decoded, tool=_completed(decoded.tool))
         return decoded
+
+    def translate(self, outcome: Outcome) -> Translated:
+        """Nothing needs to be said otherwise."""
+        return Translated(outcome.answer)
 
     def encode(self, outcome: Outcome) -> Reply:
         """The merged answer; ``verdict`` is always there."""

@@ -1,0 +1,279 @@
+"""What platforms that send JSON to a command have in common: tables in, tables out.
+
+A dialect gives its rows, its tools and its spelling; reading a payload, writing one for a hook
+that expects this platform, and the refusal when nothing can be judged are the same everywhere.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from hookline.dialects._translate import translate
+from hookline.model.answers import Answer, deny
+from hookline.model.errors import DecodeError
+from hookline.model.events import EVENTS, Agent, Event, Other, Task, ToolEvent
+from hookline.model.outcome import Outcome, Reply, Translated
+from hookline.model.rewriting import overlay
+from hookline.model.support import Support
+from hookline.model.text import visible
+from hookline.model.tools import Mcp, Tool, ToolKind, ToolTable
+
+__all__ = ["JsonDialect", "Keys", "joined", "said"]
+
+
+class Keys(Struct, frozen=True, kw_only=True):
+    """Under which native keys the things stand that most events have."""
+
+    event: str = "hook_event_name"
+    session: str = "session_id"
+    cwd: str = "cwd"
+    tool: str = "tool_name"
+    input: str = "tool_input"
+    call: str = "tool_use_id"
+    response: str = "tool_response"
+    duration: str = "duration_ms"
+    agent_id: str = "agent_id"
+    agent_type: str = "agent_type"
+
+
+class JsonDialect(ABC):
+    """A platform whose hooks read one JSON object and are answered in JSON or by exit code."""
+
+    id: ClassVar[str]
+    tools: ClassVar[ToolTable]
+    support: ClassVar[Support]
+    keys: ClassVar[Keys] = Keys()
+    # Native event → {canonical field: native key}; "task.id" reaches into a nested value.
+    fields: ClassVar[Mapping[str, Mapping[str, str]]]
+
+    # ── in ──────────────────────────────────────────────────────────────────────────────────
+
+    def decode(self, payload: bytes, event: str | None = None) -> Event:
+        """The canonical event in a native payload; an event nobody knows becomes ``other``."""
+        data = self.parse(payload)
+        native = self.native_name(data, event)
+        row = self.support.find(native)
+        cls = EVENTS[row.event] if row is not None else Other
+        values = self.common(data, native) | {"raw": Raw(payload)}
+        for field, key in self.fields.get(native, {}).items():
+            if data.get(key) is not None:
+                _put(values, field, data[key])
+        if issubclass(cls, ToolEvent):
+            values["tool"] = self.read_tool(data, native)
+        values |= self.own_fields(data, native)
+        try:
+            return _built(cls, values)
+        except msgspec.ValidationError as exc:
+            raise DecodeError(f"{self.support.client}'s {visible(native)} payload: {exc}") from exc
+
+    def parse(self, payload: bytes) -> dict[str, Any]:
+        """The payload as an object."""
+        try:
+            data = msgspec.json.decode(payload)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as exc:
+            why = "nested too deep" if isinstance(exc, RecursionError) else str(exc)
+            raise DecodeError(f"the payload is not JSON: {why}") from exc
+        if not isinstance(data, dict):
+            raise DecodeError(f"the payload is a JSON {type(data).__name__}, not an object")
+        return data
+
+    def native_name(self, data: Mapping[str, Any], given: str | None) -> str:
+        """The native event: the payload's own word, else the one on the command line."""
+        said = data.get(self.keys.event)
+        name = said if isinstance(said, str) and said else given
+        if not name:
+            raise DecodeError(f"the payload names no event: no `{self.keys.event}` in it")
+        return name
+
+    def common(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
+        """What every event of this platform has."""
+        keys = self.keys
+        agent_id, agent_type = data.get(keys.agent_id), data.get(keys.agent_type)
+        name = agent_type if isinstance(agent_type, str) and agent_type else "root"
+        return {
+            "session_id": _text(data.get(keys.session)),
+            "cwd": _text(data.get(keys.cwd)),
+            "dialect": self.id,
+            "native_event": native,
+            "agent": Agent(name=name, depth=1, id=_text(agent_id))
+            if agent_id
+            else Agent(name=name),
+        }
+
+    def read_tool(self, data: Mapping[str, Any], native: str) -> Tool:
+        """The canonical tool in a payload."""
+        keys = self.keys
+        name, given = _text(data.get(keys.tool)), data.get(keys.input)
+        tool = self.tools.read(name, given if isinstance(given, dict) else {})
+        if not isinstance(given, dict) and given is not None:
+            # Some tools take one bare text; it is judged as what it most likely is, a command.
+            kind = ToolKind.SHELL if tool.kind is ToolKind.OTHER else tool.kind
+            tool = replace(tool, command=_text(given) or str(given), kind=kind)
+        fields: dict[str, Any] = {"call_id": _text(data.get(keys.call)) or None}
+        server = data.get("mcp_server")
+        if isinstance(server, dict) and tool.mcp is None and server.get("name"):
+            fields |= {"mcp": Mcp(_text(server["name"]), name), "kind": ToolKind.MCP}
+        if keys.response in data:
+            fields |= {"output": self.output_text(data[keys.response]), "ok": True}
+        duration = data.get(keys.duration)
+        if isinstance(duration, int | float):
+            fields["duration_ms"] = float(duration)
+        return replace(tool, **fields)
+
+    def output_text(self, response: Any) -> str:
+        """A tool's answer as text."""
+        if isinstance(response, str):
+            return response
+        if isinstance(response, dict) and isinstance(response.get("stdout"), str):
+            return "\n".join(filter(None, (response["stdout"], _text(response.get("stderr")))))
+        return msgspec.json.encode(response).decode()
+
+    def own_fields(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
+        """Fields of single events that a table cannot say."""
+        return {}
+
+    # ── out ─────────────────────────────────────────────────────────────────────────────────
+
+    def translate(self, outcome: Outcome) -> Translated:
+        """The outcome as far as this platform can take it."""
+        return translate(outcome, self.support, self.native_of(outcome.event))
+
+    def encode(self, outcome: Outcome) -> Reply:
+        """The outcome in this platform's words, at least as strict."""
+        return self.spell(outcome, self.translate(outcome).answer)
+
+    @abstractmethod
+    def spell(self, outcome: Outcome, answer: Answer) -> Reply:
+        """An answer that this platform can take, in its words."""
+
+    def refuse(self, event: str | None, reason: str) -> Reply:
+        """Deny on a gate event or an unknown one; a line on stderr everywhere else."""
+        row = self.support.find(event or "")
+        stderr = f"hookline: {visible(reason)}\n".encode()
+        if row is not None and (not EVENTS[row.event].gate or EVENTS[row.event].continues):
+            return Reply(stderr=stderr)
+        cls = EVENTS[row.event] if row is not None else EVENTS["pre_tool_use"]
+        name = event if row is not None and event else self.native_for("pre_tool_use")
+        blocked = Outcome(event=cls(native_event=name, dialect=self.id), answer=deny(reason))
+        reply = self.encode(blocked)
+        return Reply(stdout=reply.stdout, stderr=reply.stderr or stderr, exit_code=reply.exit_code)
+
+    def native_of(self, event: Event) -> str:
+        """This platform's name of an event, whichever platform it came from."""
+        if event.dialect == self.id and event.native_event:
+            return event.native_event
+        return self.native_for(event.event_id())
+
+    def native_for(self, event: str) -> str:
+        """The first native event that stands for a canonical one; empty when there is none."""
+        return next((name for name, row in self.support.events.items() if row.event == event), "")
+
+    def final_input(self, outcome: Outcome) -> dict[str, Any]:
+        """The whole tool input with every rewrite in it."""
+        event = outcome.final or outcome.event
+        assert isinstance(event, ToolEvent)
+        if outcome.final is not None:
+            return event.tool.input
+        return overlay(event.tool.input, outcome.answer.rewrite.input or {})
+
+    # ── as a host: a hook written for this platform runs inside ours ────────────────────────
+
+    def stdin(self, event: Event) -> bytes:
+        """The event as a hook of this platform reads it: the native bytes where they are."""
+        if event.dialect == self.id and bytes(event.raw) != b"null":
+            return bytes(event.raw)
+        return msgspec.json.encode(self.payload(event))
+
+    def payload(self, event: Event) -> dict[str, Any]:
+        """A native payload for an event that came from elsewhere."""
+        keys, native = self.keys, self.native_of(event)
+        data: dict[str, Any] = {
+            keys.session: event.session_id,
+            keys.cwd: event.cwd,
+            keys.event: native,
+        }
+        for field, key in self.fields.get(native, {}).items():
+            data[key] = _get(event, field)
+        if isinstance(event, ToolEvent):
+            tool = event.tool
+            data |= {keys.tool: self.native_tool(tool), keys.input: self.native_input(tool)}
+            if tool.call_id is not None:
+                data[keys.call] = tool.call_id
+            if tool.output is not None:
+                data[keys.response] = tool.output
+        if event.agent.id:
+            data |= {keys.agent_id: event.agent.id, keys.agent_type: event.agent.name}
+        return data
+
+    def native_tool(self, tool: Tool) -> str:
+        """This platform's name of a tool: the first of its kind when it has none of that name."""
+        if tool.name in self.tools.rows or tool.kind in {ToolKind.OTHER, ToolKind.MCP}:
+            return tool.name
+        rows = self.tools.rows.items()
+        return next((name for name, row in rows if row.kind is tool.kind), tool.name)
+
+    def native_input(self, tool: Tool) -> dict[str, Any]:
+        """A tool's input under this platform's keys."""
+        row = self.tools.rows.get(self.native_tool(tool))
+        if row is None or tool.name in self.tools.rows:
+            return tool.input
+        known = {key: value for key in row.keys if (value := getattr(tool, key, None))}
+        return {row.keys[key]: value for key, value in known.items()} or tool.input
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _put(values: dict[str, Any], field: str, value: Any) -> None:
+    outer, _, inner = field.partition(".")
+    if inner:
+        values.setdefault(outer, {})[inner] = value
+    else:
+        values[outer] = value
+
+
+def _get(event: Event, field: str) -> Any:
+    value: Any = event
+    for name in field.split("."):
+        value = getattr(value, name)
+    return value
+
+
+def _built(cls: type[Any], values: dict[str, Any]) -> Event:
+    """The event, with each own field forced into its type rather than refused.
+
+    Clients change their payloads weekly: a number where a text was must not lose the event.
+    """
+    if isinstance(values.get("task"), dict):
+        values["task"] = Task(**{k: str(v) for k, v in values["task"].items()})
+    kept = {field.name: field for field in msgspec.structs.fields(cls)}
+    known = {name: value for name, value in values.items() if name in kept}
+    for name, value in known.items():
+        if kept[name].type is str and not isinstance(value, str):
+            known[name] = msgspec.json.encode(value).decode()
+        elif isinstance(value, list):
+            known[name] = tuple(value)
+    event: Event = msgspec.convert(
+        {"event": cls.event_id(), **{k: v for k, v in known.items() if k not in _BUILT}},
+        cls,
+        strict=False,
+    )
+    return replace(event, **{k: v for k, v in known.items() if k in _BUILT})
+
+
+_BUILT = {"agent", "raw", "tool", "task", "calls"}
+
+
+def joined(texts: tuple[str, ...]) -> str:
+    """Several texts for one place."""
+    return "\n\n".join(texts)
+
+
+def said(stream: bytes) -> str:
+    """A stream as text, without the white space round it."""
+    return stream.decode("utf-8", "replace").strip()

@@ -1,0 +1,34 @@
+"""Reads a dialect's ``support.toml``."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hookline.model.support import CELLS, EventSupport, Support
+
+__all__ = ["load_support"]
+
+_OWN = {"event", "source"}
+
+
+def load_support(folder: str) -> Support:
+    """The support table in the folder of a dialect's ``__file__``."""
+    with open(Path(folder).with_name("support.toml"), "rb") as file:
+        table = tomllib.load(file)
+    events = {
+        native: _row(native, row, table.get("defaults", {}))
+        for native, row in table.pop("events").items()
+    }
+    table.pop("defaults", None)
+    return Support(events=events, **table)
+
+
+def _row(native: str, row: Mapping[str, Any], defaults: Mapping[str, str]) -> EventSupport:
+    said = {key: value for key, value in row.items() if key not in _OWN}
+    cells = {cell: said.pop(cell, defaults.get(cell, "none")) for cell in CELLS}
+    # A cell that only some events have, such as allow, is left out where it means nothing.
+    known = {cell: value for cell, value in cells.items() if value != "none" or cell in row}
+    return EventSupport(
+        native=native, event=row["event"], cells={**known, **said}, source=row.get("source", "")
+    )

@@ -1,0 +1,264 @@
+"""Claude Code's payloads and answers."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import msgspec
+
+from hookline.dialects._native import JsonDialect, joined, said
+from hookline.dialects._support import load_support
+from hookline.dialects.claude_code.tools import TOOLS
+from hookline.model.answers import PASS, Answer, Rewrite, context, deny
+from hookline.model.errors import HandlerAnswerError, HandlerCrashed
+from hookline.model.events import Event, ToolEvent
+from hookline.model.outcome import Outcome, Reply
+from hookline.model.text import visible
+from hookline.model.verdicts import Verdict
+
+__all__ = ["ClaudeCode"]
+
+_TEXT_IS_CONTEXT = {"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PostModelSwitch"}
+# Exit code 2 is the only word that blocks on these.
+_EXIT_2 = {"TaskCreated", "TaskCompleted", "TeammateIdle", "WorktreeCreate", "Elicitation"}
+_DECISIONS = {
+    "allow": Verdict.ALLOW,
+    "approve": Verdict.ALLOW,
+    "ask": Verdict.ASK,
+    # Deferring ends a headless run; inside another host the nearest is the person's decision.
+    "defer": Verdict.ASK,
+    "deny": Verdict.DENY,
+    "block": Verdict.DENY,
+}
+
+
+class ClaudeCode(JsonDialect):
+    """The dialect of Claude Code, and of the many that copied it."""
+
+    id = "claude-code"
+    tools = TOOLS
+    support = load_support(__file__)
+    fields: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "SessionStart": {"source": "source"},
+        "SessionEnd": {"reason": "reason"},
+        "Setup": {"trigger": "trigger"},
+        "InstructionsLoaded": {"path": "file_path", "reason": "load_reason"},
+        "ConfigChange": {"path": "file_path", "source": "source"},
+        "CwdChanged": {"old_cwd": "old_cwd", "new_cwd": "new_cwd"},
+        "FileChanged": {"path": "file_path", "change": "event"},
+        "DirectoryAdded": {"path": "directory"},
+        "WorktreeCreate": {"name": "name"},
+        "WorktreeRemove": {"path": "worktree_path"},
+        "PreModelSwitch": {"from_model": "from_model", "to_model": "to_model"},
+        "PostModelSwitch": {"from_model": "from_model", "to_model": "to_model"},
+        "UserPromptSubmit": {"prompt": "prompt"},
+        "UserPromptExpansion": {
+            "command": "command_name",
+            "args": "command_args",
+            "prompt": "prompt",
+        },
+        "PermissionRequest": {"suggestions": "permission_suggestions"},
+        "PostToolUseFailure": {"error": "error"},
+        "SubagentStop": {
+            "last_message": "last_assistant_message",
+            "stop_hook_active": "stop_hook_active",
+        },
+        "Stop": {"last_message": "last_assistant_message", "stop_hook_active": "stop_hook_active"},
+        "StopFailure": {"error": "error", "last_message": "last_assistant_message"},
+        "TaskCreated": {"task.id": "task_id", "task.subject": "task_subject"},
+        "TaskCompleted": {"task.id": "task_id", "task.subject": "task_subject"},
+        "PreCompact": {"trigger": "trigger"},
+        "PostCompact": {"trigger": "trigger", "summary": "compact_summary"},
+        "Notification": {"kind": "notification_type", "message": "message"},
+        "Elicitation": {
+            "server": "mcp_server_name",
+            "message": "message",
+            "schema": "requested_schema",
+        },
+        "ElicitationResult": {"action": "action", "content": "content"},
+        "MessageDisplay": {"text": "delta", "final": "final"},
+    }
+
+    def own_fields(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
+        """Permission decisions and batches."""
+        if native == "PermissionDenied":
+            return {"decision": "deny", "by": "classifier"}
+        if native == "PostToolBatch":
+            calls = data.get("tool_calls")
+            each = calls if isinstance(calls, list) else []
+            return {"calls": tuple(self.read_tool(c, native) for c in each if isinstance(c, dict))}
+        return {}
+
+    # ── out ─────────────────────────────────────────────────────────────────────────────────
+
+    def spell(self, outcome: Outcome, answer: Answer) -> Reply:
+        """JSON on stdout with exit 0; exit 2 only where the client reads nothing else."""
+        native = self.native_of(outcome.event)
+        if answer.verdict is Verdict.DENY and native in _EXIT_2:
+            return Reply(stderr=answer.reason.encode("utf-8", "replace"), exit_code=2)
+        if answer.follow_up and native in _EXIT_2 and answer.verdict is not Verdict.HALT:
+            return Reply(stderr=joined(answer.follow_up).encode("utf-8", "replace"), exit_code=2)
+        if native in {"PreCompact", "PostCompact"} and answer.verdict is Verdict.PASS:
+            return Reply(stdout=joined(answer.context).encode("utf-8", "replace"))
+        body = self._body(native, outcome, answer)
+        return Reply(stdout=_line(body) if body else b"")
+
+    def _body(self, native: str, outcome: Outcome, answer: Answer) -> dict[str, Any]:
+        body: dict[str, Any] = {}
+        own: dict[str, Any] = {}
+        if answer.notice:
+            body["systemMessage"] = joined(answer.notice)
+        if answer.context:
+            own["additionalContext"] = joined(answer.context)
+        if answer.verdict is Verdict.HALT:
+            body |= {"continue": False, "stopReason": answer.reason}
+        if native in {"PreToolUse", "PreModelSwitch"}:
+            own |= self._permission(outcome, answer)
+        elif native == "PermissionRequest":
+            own |= _decision(answer)
+        elif answer.verdict is Verdict.DENY or (
+            answer.verdict is Verdict.HALT and native in {"UserPromptSubmit", "PostToolUse"}
+        ):
+            body |= {"decision": "block", "reason": answer.reason}
+        elif answer.follow_up and answer.verdict is not Verdict.HALT:
+            body |= {"decision": "block", "reason": joined(answer.follow_up)}
+        output = answer.rewrite.output
+        if native == "PostToolUse" and answer.verdict is Verdict.DENY:
+            output = answer.reason  # a block alone keeps the output and only adds the reason
+        if output is not None:
+            own |= self._output(outcome, output)
+        if answer.rewrite.display is not None:
+            own["displayContent"] = answer.rewrite.display
+        if own:
+            body["hookSpecificOutput"] = {"hookEventName": native, **own}
+        return body
+
+    def _permission(self, outcome: Outcome, answer: Answer) -> dict[str, Any]:
+        """``continue: false`` alone would still run the tool, so a halt denies it as well."""
+        own: dict[str, Any] = {}
+        verdict = Verdict.DENY if answer.verdict is Verdict.HALT else answer.verdict
+        if verdict is not Verdict.PASS:
+            own["permissionDecision"] = verdict.value
+            if answer.reason:
+                own["permissionDecisionReason"] = answer.reason
+        if answer.rewrite.input is not None and verdict is not Verdict.DENY:
+            own["updatedInput"] = self.final_input(outcome)
+        return own
+
+    def _output(self, outcome: Outcome, text: str) -> dict[str, Any]:
+        """The client ignores an output that has not the shape of the tool's own."""
+        event = outcome.event
+        assert isinstance(event, ToolEvent)
+        if event.tool.mcp is not None:
+            return {"updatedMCPToolOutput": text}
+        try:
+            response = msgspec.json.decode(bytes(event.raw))["tool_response"]
+        except (msgspec.MsgspecError, KeyError, TypeError):
+            response = text
+        return {"updatedToolOutput": _in_shape(response, text)}
+
+    # ── as a host ───────────────────────────────────────────────────────────────────────────
+
+    def read_answer(self, event: Event, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer:
+        """As the client reads it, failures closed by the hook's own ``on_error``."""
+        native = self.native_of(event)
+        if exit_code == 2:
+            return deny(said(stderr) or said(stdout) or "blocked by a hook that gave no reason")
+        text = said(stdout)
+        if text.startswith("{"):
+            return self._read_json(text, event, native)
+        if exit_code != 0:
+            tail = visible(said(stderr))[-500:]
+            raise HandlerCrashed(f"exit code {exit_code}" + (f": {tail}" if tail else ""))
+        if not text:
+            return PASS
+        return context(text) if native in _TEXT_IS_CONTEXT else PASS
+
+    def _read_json(self, text: str, event: Event, native: str) -> Answer:
+        try:
+            body = msgspec.json.decode(text, type=dict[str, Any])
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as exc:
+            raise HandlerAnswerError(f"not an answer of Claude Code's: {exc}") from exc
+        own = body.get("hookSpecificOutput", {})
+        if not isinstance(own, dict) or (own and own.get("hookEventName") != native):
+            raise HandlerAnswerError(f"`hookSpecificOutput.hookEventName` must be `{native}`")
+        return _answer(body, own, event, native)
+
+
+def _answer(body: Mapping[str, Any], own: Mapping[str, Any], event: Event, native: str) -> Answer:
+    decision = own.get("decision")
+    nested = decision if isinstance(decision, dict) else {}
+    word = own.get("permissionDecision") or nested.get("behavior") or body.get("decision")
+    verdict = _DECISIONS.get(str(word), Verdict.PASS) if word else Verdict.PASS
+    reason = str(
+        own.get("permissionDecisionReason") or nested.get("message") or body.get("reason") or ""
+    )
+    if body.get("continue") is False or nested.get("interrupt") is True:
+        verdict, reason = Verdict.HALT, str(body.get("stopReason") or reason)
+    if verdict >= Verdict.ASK and not reason.strip():
+        reason = "blocked by a hook that gave no reason"
+    extra = own.get("additionalContext")
+    feedback = extra if native in {"Stop", "SubagentStop"} and extra else None
+    output = own.get("updatedToolOutput", own.get("updatedMCPToolOutput"))
+    change = Rewrite(
+        input=own.get("updatedInput") or nested.get("updatedInput"),
+        output=None if output is None else _as_text(output),
+        display=own.get("displayContent"),
+    )
+    answer = Answer(
+        verdict=verdict,
+        reason=reason,
+        context=(str(extra),) if extra and not feedback else (),
+        notice=(str(body["systemMessage"]),) if body.get("systemMessage") else (),
+        rewrite=_whole(change, event),
+        follow_up=(str(feedback),) if feedback else (),
+    )
+    return PASS if answer == PASS else answer
+
+
+def _whole(change: Rewrite, event: Event) -> Rewrite:
+    """``updatedInput`` replaces the whole input, so keys that are not in it are deleted."""
+    if change.input is None or not isinstance(event, ToolEvent):
+        return change
+    gone = {key: None for key in event.tool.input if key not in change.input}
+    return Rewrite(input={**change.input, **gone}, output=change.output, display=change.display)
+
+
+def _decision(answer: Answer) -> dict[str, Any]:
+    """Nothing at all leaves the question with the person, which is what ask and pass mean here."""
+    if answer.verdict is Verdict.ALLOW:
+        return {"decision": {"behavior": "allow"}}
+    if answer.verdict is Verdict.DENY:
+        return {"decision": {"behavior": "deny", "message": answer.reason}}
+    if answer.verdict is Verdict.HALT:
+        return {"decision": {"behavior": "deny", "message": answer.reason, "interrupt": True}}
+    return {}
+
+
+def _in_shape(response: Any, text: str) -> Any:
+    if not isinstance(response, dict):
+        return text
+    if "stdout" in response:
+        return {**response, "stdout": text, "stderr": ""}
+    if isinstance(response.get("file"), dict) and "content" in response["file"]:
+        return {**response, "file": {**response["file"], "content": text}}
+    if "content" in response:
+        shaped = [{"type": "text", "text": text}] if isinstance(response["content"], list) else text
+        return {**response, "content": shaped}
+    return {key: text if isinstance(value, str) else value for key, value in response.items()}
+
+
+def _as_text(output: Any) -> str:
+    if isinstance(output, str):
+        return output
+    if isinstance(output, dict) and isinstance(output.get("stdout"), str):
+        return str(output["stdout"])
+    return msgspec.json.encode(output).decode()
+
+
+def _line(body: Mapping[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(body) + b"\n"
+    except UnicodeEncodeError:
+        import json
+
+        return json.dumps(body).encode() + b"\n"
