@@ -15,9 +15,11 @@ from hookline.engine.plan import Bound
 from hookline.model.errors import HooklineError
 from hookline.model.events import Event, SessionStart, ToolEvent
 from hookline.model.hook import Hook
+from hookline.model.memory import MAX_FOLLOW_UPS, capped, latched, on_event
 from hookline.model.outcome import Outcome
 from hookline.model.ports import Caller, PinnedFiles, Services
 from hookline.model.text import visible
+from hookline.store.memory import BriefMemories, SessionMemories
 from hookline.store.sessions import MemoryRoots, SessionRoots
 
 __all__ = ["MAX_DEPTH", "App", "open_app", "open_loader"]
@@ -69,6 +71,7 @@ class App:
             edited=edited,
         )
         self._roots = SessionRoots(self.home) if remember else MemoryRoots()
+        self._memories = SessionMemories(self.home) if remember else BriefMemories()
         self._functions = tuple(functions)
         self._engines: dict[int, tuple[Config, Engine]] = {}
 
@@ -120,12 +123,29 @@ class App:
             deadline=None if timeout is None else monotonic() + timeout,
             depth=depth,
         )
-        outcome = await self.engine_for(config).handle(event, caller)
+        outcome = await self._judge(event, config, caller)
         if config.notes and (first or isinstance(event, SessionStart)):
             # Once a session: what is not in force must not go unnoticed.
             noted = (visible(note.message) for note in config.notes)
             notices = (*noted, *outcome.answer.notice)
             outcome = replace(outcome, answer=replace(outcome.answer, notice=notices))
+        return outcome
+
+    async def _judge(self, event: Event, config: Config, caller: Caller) -> Outcome:
+        """The engine's outcome, within what the session remembers."""
+        dialect = registry.dialect(event.dialect)
+        limit = min(MAX_FOLLOW_UPS, dialect.support.stop_cap or MAX_FOLLOW_UPS)
+        session = f"{event.dialect}:{event.session_id}" if event.session_id else ""
+        with self._memories.open(session) as page:
+            page.memory = on_event(page.memory, event, has_stop_flag=dialect.support.has_stop_flag)
+            held = latched(page.memory, event)
+            if held is not None:
+                return held
+            outcome = await self.engine_for(config).handle(event, caller)
+            page.memory, outcome = capped(page.memory, outcome, limit=limit)
+            latch = dialect.translate(outcome).latch
+            if latch:
+                page.memory = replace(page.memory, latch=latch)
         return outcome
 
     def _settle(self, event: Event) -> tuple[str, bool, Config]:

@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from hookline.app import App, open_app
 from hookline.cli._output import print_json
 from hookline.cli._terminal import agent_marker
-from hookline.config.discover import project_root
+from hookline.config.discover import MANAGED_FILE, project_root
 from hookline.config.load import Standing
 from hookline.config.pins import HookPins
 from hookline.model.errors import ConfigError, HooklineError, Problem
@@ -21,6 +22,8 @@ __all__ = ["command"]
 
 # What each state means for the person who just edited the file.
 _FORCE = {
+    "own": "in force: it needs no trust",
+    "broken": "NOT usable: whatever can be blocked is denied until it is mended",
     "trusted": "in force: this version is trusted",
     "changed": "NOT in force: it changed since it was trusted, and the trusted version holds; "
     "run `hookline trust`",
@@ -79,55 +82,59 @@ def command(files: tuple[str, ...], as_json: bool) -> None:
 
 
 def _checked_files(app: App, files: tuple[str, ...]) -> Iterator[_Checked]:
+    own = [path for path in (MANAGED_FILE, app.loader.user_file) if os.path.lexists(path)]
     if files:
-        standings = [app.loader.standing(os.path.abspath(name)) for name in files]
-    else:
-        try:
-            # Managed and user files need no trust; loading them is checking them.
-            app.loader.load(project_root(app.cwd, project_var=None), app.cwd)
-        except ConfigError as exc:
-            yield _Checked(exc.problems[0].file, "trusted", 0, exc.problems)
-        except HooklineError as exc:
-            yield _Checked(app.home, "damaged", 0, (Problem(app.home, 0, str(exc)),))
-        if os.path.exists(app.loader.user_file):
-            yield from _own_file(app, app.loader.user_file)
-        standings = list(app.loader.standings(project_root(app.cwd, project_var=None), app.cwd))
-    for standing in standings:
-        yield _check(app, standing)
-
-
-def _own_file(app: App, path: str) -> Iterator[_Checked]:
+        for place in map(os.path.abspath, files):
+            yield _own_file(app, place) if place in own else _check(app, app.loader.standing(place))
+        return
+    root = project_root(app.cwd, project_var=None)
+    found = [_own_file(app, path) for path in own]
+    found += [_check(app, standing) for standing in app.loader.standings(root, app.cwd)]
+    yield from found
     try:
-        draft = app.loader.draft(path)
-    except ConfigError:
-        return  # reported already
-    yield _Checked(path, "trusted", len(draft.hooks))
+        app.loader.load(root, app.cwd)
+    except HooklineError as exc:
+        # What is in force may be wrong where the files are right: a trusted copy, the store.
+        if not any(each.problems for each in found):
+            problems = exc.problems if isinstance(exc, ConfigError) else ()
+            problem = Problem(app.home, 0, str(exc))
+            yield _Checked(app.home, "damaged", 0, problems or (problem,))
+
+
+def _own_file(app: App, path: str) -> _Checked:
+    """A file that holds as it is on disk, whoever wrote it."""
+    checked = _drafted(app, path, "own")
+    return replace(checked, state="broken") if checked.problems else checked
 
 
 def _check(app: App, standing: Standing) -> _Checked:
-    if standing.state == "missing":
-        hooks = standing.trusted.files if standing.trusted else ()
-        return _Checked(standing.config, standing.state, len(hooks))
+    if standing.state != "missing":
+        return _drafted(app, standing.config, standing.state)
+    assert standing.trusted is not None
+    hooks = app.loader.trusted_file(standing.trusted).hooks
+    return _Checked(standing.config, standing.state, len(hooks))
+
+
+def _drafted(app: App, path: str, state: str) -> _Checked:
     try:
-        draft = app.loader.draft(standing.config)
+        draft = app.loader.draft(path)
     except ConfigError as exc:
-        return _Checked(standing.config, standing.state, 0, exc.problems)
+        return _Checked(path, state, 0, exc.problems)
     except HooklineError as exc:
-        return _Checked(
-            standing.config, standing.state, 0, (Problem(standing.config, 0, str(exc)),)
-        )
-    return _Checked(standing.config, standing.state, len(draft.hooks), (), draft.hooks)
+        return _Checked(path, state, 0, (Problem(path, 0, str(exc)),))
+    return _Checked(path, state, len(draft.hooks), (), draft.hooks)
 
 
 def _print(checked: _Checked) -> None:
     for problem in checked.problems:
         click.echo(f"{click.style('error:', fg='red', bold=True)} {visible(str(problem))}")
     if not checked.problems and checked.state != "missing":
-        click.echo(f"{visible(checked.file)}: {checked.hooks} hooks, no mistakes")
-    for pins in checked.pins:
+        hooks = "1 hook" if checked.hooks == 1 else f"{checked.hooks} hooks"
+        click.echo(f"{visible(checked.file)}: {hooks}, no mistakes")
+    for pins in checked.pins if checked.state != "own" else ():
         for what in pins.unpinned:
             click.secho(f"  not pinned: {visible(what)} ({visible(pins.hook.name)})", dim=True)
-    colour = "green" if checked.state == "trusted" and not checked.problems else "yellow"
+    colour = "green" if checked.state in {"own", "trusted"} else "yellow"
     click.secho(f"{visible(checked.file)}: {_FORCE[checked.state]}", fg=colour)
 
 

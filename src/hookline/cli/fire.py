@@ -9,7 +9,7 @@ from typing import Any
 import click
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import fields as fields_of
 
 from hookline import registry
 from hookline.app import App, open_app
@@ -83,6 +83,9 @@ def command(**given: Any) -> None:
     """
     options = _Options(**given)
     options.check()
+    registry.dialect(
+        options.dialect or "canonical"
+    )  # a wrong name is the person's mistake, not the payload's
     # Names are those of the person's own directory, wherever the event is said to happen.
     config = os.path.abspath(options.config) if options.config else None
     app = open_app(cwd=options.cwd, config=config, edited=options.edited)
@@ -126,28 +129,24 @@ class _Options(Struct, frozen=True, kw_only=True):
         return "canonical" if spelled else self.dialect or "canonical"
 
     def check(self) -> None:
-        """Raises UsageError for options that would have no effect."""
-        own = EVENTS[self.event].__struct_encode_fields__ if self.event in EVENTS else None
-        about_tool = {
-            "--tool": self.tool,
-            "--command": self.command,
-            "--path": self.paths,
-            "--url": self.url,
-            "--input": self.input,
-            "--output": self.output,
-        }
-        for field, given in (
-            ("tool", about_tool),
-            ("prompt", {"--prompt": self.prompt}),
-            ("", {"--set": self.fields}),
+        """Raises UsageError for an option that would have no effect."""
+        known = EVENTS.get(self.event or "")
+        for option, field, value in (
+            ("--tool", "tool", self.tool),
+            ("--command", "tool", self.command),
+            ("--path", "tool", self.paths),
+            ("--url", "tool", self.url),
+            ("--input", "tool", self.input),
+            ("--output", "tool", self.output),
+            ("--prompt", "prompt", self.prompt),
+            ("--set", "raw", self.fields),
         ):
-            for option in (name for name, value in given.items() if value):
-                if self.jsonl:
-                    raise click.UsageError(f"{option} has no place beside --jsonl")
-                if self.event is None:
-                    raise click.UsageError(f"{option} needs an EVENT, such as `pre_tool_use`")
-                if own is not None and field and field not in own:
-                    raise click.UsageError(f"`{self.event}` has no {field}, so {option} says nothing")
+            if value and self.jsonl:
+                raise click.UsageError(f"{option} has no place beside --jsonl")
+            if value and self.event is None:
+                raise click.UsageError(f"{option} needs an EVENT, such as `pre_tool_use`")
+            if value and known is not None and field not in known.__struct_fields__:
+                raise click.UsageError(f"`{self.event}` has no {field}, so {option} says nothing")
 
     def payload(self) -> bytes:
         """The canonical payload that the options spell out."""
@@ -167,22 +166,24 @@ class _Options(Struct, frozen=True, kw_only=True):
             "tool": {key: value for key, value in tool.items() if value} or None,
         }
         fields = {key: value for key, value in fields.items() if value is not None}
+        event = EVENTS.get(self.event or "", Other)
+        types = {each.encode_name: each.type for each in fields_of(event)}
         for key, text in self.fields:
-            _put(fields, self._place(key), self._value(key, text))
-        return msgspec.json.encode(fields)
-
-    def _place(self, key: str) -> list[str]:
-        known = EVENTS.get(self.event or "", Other).__struct_encode_fields__
-        inner = key.split(".")
-        return inner if inner[0] in known else ["raw", *inner]
-
-    def _value(self, key: str, text: str) -> Any:
-        """The JSON in ``text``, unless it is text that the event has there."""
-        types = {field.encode_name: field.type for field in fields_of(EVENTS.get(self.event or "", Other))}
+            path = key.split(".")
+            known = path[0] in types
+            _put(fields, path if known else ["raw", *path], _value(text, types.get(key)))
         try:
-            return text if types.get(key) is str else msgspec.json.decode(text)
-        except msgspec.MsgspecError:
-            return text
+            return msgspec.json.encode(fields)
+        except UnicodeEncodeError as exc:
+            raise click.UsageError("an option holds text that is no UTF-8") from exc
+
+
+def _value(text: str, kind: object) -> Any:
+    """The JSON in ``text``, or the text itself where the event has text or it is no JSON."""
+    try:
+        return text if kind is str else msgspec.json.decode(text)
+    except msgspec.MsgspecError:
+        return text
 
 
 def _put(fields: dict[str, Any], path: list[str], value: Any) -> None:
@@ -194,9 +195,7 @@ def _put(fields: dict[str, Any], path: list[str], value: Any) -> None:
     fields[last] = value
 
 
-async def _fire_once(
-    app: App, options: _Options, payload: bytes
-) -> tuple[Outcome, dict[str, Any]]:
+async def _fire_once(app: App, options: _Options, payload: bytes) -> tuple[Outcome, dict[str, Any]]:
     try:
         return await _fire(app, options, payload)
     finally:
@@ -210,7 +209,10 @@ async def _stream(app: App, options: _Options, lines: Iterable[bytes]) -> int:
     encode = msgspec.json.Encoder().encode
     try:
         for line in lines:
-            _, shown = await _fire(app, options, line)
+            try:
+                _, shown = await _fire(app, options, line)
+            except Exception as exc:  # one line must not cost all others their answers
+                _, shown = _denied(Other(), f"{type(exc).__name__}: {exc}")
             bad |= "error" in shown
             write(encode(shown) + b"\n")
             sys.stdout.buffer.flush()  # the reader may wait for this line before the next

@@ -6,7 +6,9 @@ from pathlib import Path
 import click
 
 from hookline.app import open_app
+from hookline.config.load import Loader
 from hookline.model.errors import HooklineError
+from hookline.model.text import visible
 
 __all__ = ["command", "starter"]
 
@@ -24,32 +26,41 @@ def command(user: bool) -> None:
     An existing config is never touched, nor one that was trusted here before and is gone now.
     """
     app = open_app()
-    if user:
-        path = Path(app.loader.user_file)
-    else:
-        path = Path(os.getcwd()) / "hookline.yaml"
-        if app.loader.is_trusted(str(path)):
-            raise HooklineError(
-                f"{path} was trusted before, and that version is still in force although the file "
-                "is gone. `hookline trust --revoke` ends that; then run `hookline init` again."
-            )
+    path = Path(app.loader.user_file) if user else Path(app.cwd, "hookline.yaml")
+    if os.path.lexists(path):
+        raise HooklineError(
+            f"{path} is there already; nothing was changed. `hookline check` says how it stands."
+        )
+    if not user and app.loader.is_trusted(str(path)):
+        raise HooklineError(
+            f"{path} was trusted before, and that version is still in force although the file "
+            "is gone. `hookline trust --revoke` ends that; then run `hookline init` again."
+        )
+    _write(path)
+    if not user:
+        _trust(app.loader, path)
+    _tell(path)
+
+
+def _write(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
             file.write(starter())
-    except FileExistsError:
-        raise HooklineError(
-            f"{path} is there already; nothing was changed. `hookline check` says how it stands."
-        ) from None
     except OSError as exc:
         raise HooklineError(f"{path} could not be written: {exc.strerror}") from exc
-    if not user:
-        app.loader.trust(str(path))
-    _tell(path)
+
+
+def _trust(loader: Loader, path: Path) -> None:
+    try:
+        loader.trust(str(path))
+    except (OSError, HooklineError) as exc:
+        path.unlink()
+        raise HooklineError(f"{path} was not kept, because it cannot be trusted: {exc}") from exc
 
 
 def _tell(path: Path) -> None:
-    click.secho(f"wrote {path}", fg="green")
+    click.secho(f"wrote {visible(str(path))}", fg="green")
     click.echo("It is in force. Try:")
     click.echo("  hookline fire pre_tool_use --tool shell --command 'rm -rf ~'")
     click.echo("  hookline list")

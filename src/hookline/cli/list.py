@@ -5,20 +5,29 @@ from typing import Any
 import click
 
 from hookline import registry
-from hookline.app import App, open_app
+from hookline.app import open_app
 from hookline.cli._output import print_json
 from hookline.config.discover import project_root
 from hookline.config.pins import HookPins, pins_of
 from hookline.config.reading import Reader
 from hookline.config.types import Config
+from hookline.model.errors import nearest
+from hookline.model.events import EVENTS
 from hookline.model.hook import Hook, Source
 from hookline.model.text import visible
 
 __all__ = ["command"]
 
 
+def _known_event(ctx: click.Context, param: click.Parameter, event: str | None) -> str | None:
+    if event is not None and event not in EVENTS:
+        hint = nearest(event, EVENTS)
+        raise click.BadParameter(f"no event is called `{visible(event)}`. {hint}".strip())
+    return event
+
+
 @click.command("list")
-@click.option("--event", help="Only hooks on this event.")
+@click.option("--event", callback=_known_event, help="Only hooks on this event.")
 @click.option("--config", type=click.Path(), help="Use this file instead of the project's own.")
 @click.option("--edited", is_flag=True, help="Project files as they are on disk, trusted or not.")
 @click.option("--builtins", is_flag=True, help="List the builtins that `use:` can name instead.")
@@ -35,27 +44,29 @@ def command(
     hooks = [hook for hook in loaded.hooks if event is None or event in hook.events]
     hooks.sort(key=lambda hook: hook.priority)
     if as_json:
-        print_json(_as_json(app, loaded, hooks))
+        print_json(_as_json(loaded, hooks))
         return
     pins = _pins(loaded)
     for hook in hooks:
-        _print(hook, pins.get(hook.source))
+        _print(hook, pins.get(_key(hook)))
     for note in loaded.notes:
-        click.secho(f"note: {visible(note.file)} {visible(note.message)}", fg="yellow")
+        click.secho(f"note: {visible(note.message)}", fg="yellow")
     if not hooks:
-        click.echo("No hook is in force here. `hookline init` writes a starter config.")
+        hint = "" if event or loaded.notes else " `hookline init` writes a starter config."
+        click.echo(f"No hook is in force here.{hint}")
 
 
-def _pins(config: Config) -> dict[Source, HookPins]:
+def _key(hook: Hook) -> tuple[Source, str]:
+    # The name too: two hooks may stand on one line.
+    return hook.source, hook.name
+
+
+def _pins(config: Config) -> dict[tuple[Source, str], HookPins]:
     read = Reader()
-    found = {}
-    for file in config.files:
-        for pins in pins_of(file, read):
-            found[pins.hook.source] = pins
-    return found
+    return {_key(pins.hook): pins for file in config.files for pins in pins_of(file, read)}
 
 
-def _as_json(app: App, config: Config, hooks: list[Hook]) -> dict[str, Any]:
+def _as_json(config: Config, hooks: list[Hook]) -> dict[str, Any]:
     pins = _pins(config)
     return {
         "hooks": [
@@ -71,8 +82,8 @@ def _as_json(app: App, config: Config, hooks: list[Hook]) -> dict[str, Any]:
                 "mode": hook.mode.value,
                 "layer": hook.source.layer.name.lower(),
                 "source": str(hook.source),
-                "pinned": pins[hook.source].pinned if hook.source in pins else (),
-                "not_pinned": pins[hook.source].unpinned if hook.source in pins else (),
+                "pinned": found.pinned if (found := pins.get(_key(hook))) else (),
+                "not_pinned": found.unpinned if found else (),
             }
             for hook in hooks
         ],

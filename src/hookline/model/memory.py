@@ -1,0 +1,79 @@
+"""What one session has to remember between its events, and the rules for it. Pure values."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.model.answers import deny
+from hookline.model.events import Event, UserPromptSubmit
+from hookline.model.outcome import Outcome
+
+__all__ = ["MAX_FOLLOW_UPS", "SessionMemory", "capped", "combined", "latched", "on_event"]
+
+MAX_FOLLOW_UPS = 8
+
+
+class SessionMemory(Struct, frozen=True, kw_only=True):
+    """A latch that holds every gate closed, and how often each agent was kept going."""
+
+    latch: str = ""
+    follow_ups: Mapping[str, int] = {}
+    last_follow_up: str = ""
+
+
+def on_event(memory: SessionMemory, event: Event, *, has_stop_flag: bool) -> SessionMemory:
+    """The memory as it is when this event arrives."""
+    agent = _agent(event)
+    if isinstance(event, UserPromptSubmit):
+        ours = bool(memory.last_follow_up) and memory.last_follow_up in event.prompt
+        if ours:
+            return memory
+        memory = replace(memory, latch="", last_follow_up="")
+        return memory if has_stop_flag else replace(memory, follow_ups={})
+    fresh = has_stop_flag and not getattr(event, "stop_hook_active", False)
+    if event.continues and fresh and memory.follow_ups.get(agent):
+        return replace(memory, follow_ups={**memory.follow_ups, agent: 0})
+    return memory
+
+
+def latched(memory: SessionMemory, event: Event) -> Outcome | None:
+    """The answer of a session that was halted, where the platform could not end it itself."""
+    if not memory.latch or not event.gate or event.continues:
+        return None
+    return Outcome(event=event, answer=deny(memory.latch))
+
+
+def capped(memory: SessionMemory, outcome: Outcome, *, limit: int) -> tuple[SessionMemory, Outcome]:
+    """The outcome without a follow-up that would be one too many, and what to remember."""
+    answer = outcome.answer
+    if not answer.follow_up:
+        return memory, outcome
+    agent = _agent(outcome.event)
+    count = memory.follow_ups.get(agent, 0)
+    if count >= limit:
+        text = f"kept going {count} times already; now it may stop (max_follow_ups)"
+        stopped = replace(answer, follow_up=(), notice=(*answer.notice, text))
+        return memory, replace(outcome, answer=stopped)
+    counts = {**memory.follow_ups, agent: count + 1}
+    last = answer.follow_up[0]
+    return replace(memory, follow_ups=counts, last_follow_up=last), outcome
+
+
+def combined(before: SessionMemory, after: SessionMemory, stored: SessionMemory) -> SessionMemory:
+    """``stored`` with what changed from ``before`` to ``after``: events of a session overlap."""
+    counts = {
+        agent: count
+        for agent, count in after.follow_ups.items()
+        if count != before.follow_ups.get(agent)
+    }
+    dropped = not after.follow_ups and bool(before.follow_ups)
+    return SessionMemory(
+        latch=stored.latch if after.latch == before.latch else after.latch,
+        follow_ups={} if dropped else {**stored.follow_ups, **counts},
+        last_follow_up=after.last_follow_up,
+    )
+
+
+def _agent(event: Event) -> str:
+    return event.agent.id or event.agent.name

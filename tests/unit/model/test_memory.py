@@ -1,0 +1,88 @@
+"""What a session remembers: a latch until the next prompt, and how often an agent was kept going."""
+
+import pytest
+
+from hookline.model.answers import follow_up
+from hookline.model.events import Agent, PreToolUse, SessionStart, Stop, UserPromptSubmit
+from hookline.model.memory import SessionMemory, capped, combined, latched, on_event
+from hookline.model.outcome import Outcome
+from hookline.model.verdicts import Verdict
+
+HALTED = SessionMemory(latch="enough")
+
+
+def stop(active: bool = True, agent: str = "root") -> Stop:
+    return Stop(stop_hook_active=active, agent=Agent(name=agent))
+
+
+def test_a_latch_denies_every_gate_with_the_same_reason() -> None:
+    held = latched(HALTED, PreToolUse())
+    assert held is not None
+    assert (held.verdict, held.reason) == (Verdict.DENY, "enough")
+
+
+@pytest.mark.parametrize("event", [SessionStart(), Stop()])
+def test_a_latch_neither_touches_other_events_nor_keeps_an_agent_going(event: object) -> None:
+    assert latched(HALTED, event) is None  # type: ignore[arg-type]
+
+
+def test_without_a_latch_nothing_is_held() -> None:
+    assert latched(SessionMemory(), PreToolUse()) is None
+
+
+def test_the_persons_next_prompt_opens_the_latch() -> None:
+    assert on_event(HALTED, UserPromptSubmit(prompt="go on"), has_stop_flag=True).latch == ""
+
+
+def test_our_own_follow_up_is_not_the_persons_prompt() -> None:
+    memory = SessionMemory(latch="enough", last_follow_up="run the tests", follow_ups={"root": 3})
+    seen = on_event(memory, UserPromptSubmit(prompt="run the tests"), has_stop_flag=False)
+    assert seen == memory
+
+
+def test_a_stop_that_is_no_continuation_starts_the_count_again() -> None:
+    memory = SessionMemory(follow_ups={"root": 5, "helper": 2})
+    seen = on_event(memory, stop(active=False), has_stop_flag=True)
+    assert seen.follow_ups == {"root": 0, "helper": 2}
+
+
+def test_a_stop_that_is_a_continuation_keeps_the_count() -> None:
+    memory = SessionMemory(follow_ups={"root": 5})
+    assert on_event(memory, stop(), has_stop_flag=True) == memory
+
+
+def test_without_the_flag_only_a_prompt_starts_the_count_again() -> None:
+    memory = SessionMemory(follow_ups={"root": 5})
+    assert on_event(memory, stop(active=False), has_stop_flag=False) == memory
+    assert on_event(memory, UserPromptSubmit(prompt="x"), has_stop_flag=False).follow_ups == {}
+
+
+def test_follow_ups_are_counted_per_agent_and_end_at_the_limit() -> None:
+    memory = SessionMemory()
+    for _ in range(3):
+        memory, outcome = capped(memory, Outcome(event=stop(), answer=follow_up("more")), limit=3)
+        assert outcome.answer.follow_up == ("more",)
+    memory, other = capped(memory, Outcome(event=stop(agent="b"), answer=follow_up("x")), limit=3)
+    assert other.answer.follow_up == ("x",)
+
+    memory, outcome = capped(memory, Outcome(event=stop(), answer=follow_up("more")), limit=3)
+
+    assert outcome.answer.follow_up == ()
+    assert "3 times" in outcome.answer.notice[0]
+
+
+def test_an_outcome_without_a_follow_up_changes_nothing() -> None:
+    outcome = Outcome(event=stop())
+    assert capped(HALTED, outcome, limit=1) == (HALTED, outcome)
+
+
+def test_overlapping_events_do_not_undo_each_others_changes() -> None:
+    before = SessionMemory(follow_ups={"root": 1})
+    counted = SessionMemory(follow_ups={"root": 2}, last_follow_up="more")
+    halted_meanwhile = SessionMemory(latch="enough", follow_ups={"root": 1, "b": 4})
+
+    stored = combined(before, counted, halted_meanwhile)
+
+    assert stored.latch == "enough"
+    assert stored.follow_ups == {"root": 2, "b": 4}
+    assert combined(before, SessionMemory(), halted_meanwhile).follow_ups == {}
