@@ -1,10 +1,13 @@
 """Python functions as hooks: the ``@hook`` mark, and what it takes to run them in place."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
 from typing import Any, TypeVar
 
-from msgspec import Struct, convert
+from msgspec import Struct, ValidationError, convert
 
+from hookline.config.firing import never_fires
+from hookline.config.hooks import seconds
 from hookline.config.matchers import compile_match
 from hookline.config.schema import MatchEntry
 from hookline.engine.plan import Bound
@@ -21,11 +24,14 @@ from hookline.model.hook import (
     OnError,
     Source,
 )
+from hookline.model.ports import Matcher
 
 __all__ = ["bound_hooks", "hook", "marks"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+W = TypeVar("W", bound=StrEnum)
 _MARKS = "__hookline__"
+_KEYWORDS = ("name", "priority", "timeout", "on_error", "guard", "always", "mode")
 
 
 class _Mark(Struct, frozen=True):
@@ -37,7 +43,7 @@ def hook(
     *events: str,
     name: str | None = None,
     priority: int = DEFAULT_PRIORITY,
-    timeout: float | None = None,
+    timeout: float | str | None = None,
     on_error: str | None = None,
     guard: bool | None = None,
     always: bool = False,
@@ -50,7 +56,13 @@ def hook(
     ordinary function. ``@hook("pre_tool_use", tool="shell")``
     """
     _check_events(events)
+    if not 0 <= priority <= 100:
+        raise IllegalValueError(f"`priority` is a number from 0 to 100, got {priority}")
     is_guard = any(EVENTS[event].gate for event in events) if guard is None else guard
+    limit = None if timeout is None else seconds(timeout)
+    on_failure = _word(OnError, "on_error", on_error) if on_error else _default(is_guard)
+    how = _word(Mode, "mode", mode)
+    matcher = _matcher(match, events)
 
     def mark(function: F) -> F:
         code = getattr(function, "__code__", None)
@@ -58,25 +70,29 @@ def hook(
             name=name or str(getattr(function, "__name__", function)),
             events=events,
             handler=HandlerSpec("python", {"function": function}),
-            match=_matcher(match),
+            match=matcher,
             priority=priority,
-            timeout=timeout or DEFAULT_TIMEOUT,
-            on_error=OnError(on_error) if on_error else OnError.BLOCK if is_guard else OnError.WARN,
+            timeout=DEFAULT_TIMEOUT if limit is None else limit,
+            on_error=on_failure,
             guard=is_guard,
             always=always,
-            mode=Mode(mode),
+            mode=how,
             source=Source(
                 code.co_filename if code else "", code.co_firstlineno if code else 0, Layer.CODE
             ),
         )
-        setattr(function, _MARKS, (*marks(function), _Mark(entry, timeout)))
+        try:
+            setattr(function, _MARKS, (*marks(function), _Mark(entry, limit)))
+        except AttributeError:
+            shown = f"{type(function).__name__} `{entry.name}`"
+            raise IllegalValueError(f"{shown} cannot be marked: wrap it in a function") from None
         return function
 
     return mark
 
 
 def _check_events(events: tuple[str, ...]) -> None:
-    if not events:
+    if not events or not all(isinstance(event, str) for event in events):
         raise IllegalValueError('name at least one event: @hook("pre_tool_use")')
     for event in events:
         if event not in EVENTS:
@@ -84,18 +100,41 @@ def _check_events(events: tuple[str, ...]) -> None:
             raise IllegalValueError(f"no event is called `{event}`. {hint}".strip())
 
 
-def _matcher(match: dict[str, Any]) -> Any:
+def _default(is_guard: bool) -> OnError:
+    return OnError.BLOCK if is_guard else OnError.WARN
+
+
+def _word(kind: type[W], key: str, word: str) -> W:
+    try:
+        return kind(word)
+    except ValueError:
+        words = ", ".join(kind)
+        raise IllegalValueError(f"`{key}` cannot be `{word}`; it is one of {words}") from None
+
+
+def _matcher(match: dict[str, Any], events: Sequence[str]) -> Matcher | None:
     known = MatchEntry.__struct_fields__
     for key in match:
         if key not in known:
-            hint = nearest(key, known) or f"known: {', '.join(known)}"
+            hint = nearest(key, [*known, *_KEYWORDS]) or f"known: {', '.join([*known, *_KEYWORDS])}"
             raise IllegalValueError(f"@hook has no keyword `{key}` ({hint})")
-    return compile_match(convert(match, MatchEntry), every=False, project_dir="") if match else None
+    try:
+        entry = convert(match, MatchEntry)
+    except ValidationError as exc:
+        raise IllegalValueError(f"@hook: {exc}") from None
+    for _, message, hint in never_fires(entry, events, chosen=True, known_tools=()):
+        raise IllegalValueError(f"this can never fire: {message} ({hint})")
+    return compile_match(entry, every=False, project_dir="")
 
 
 def marks(function: object) -> tuple[_Mark, ...]:
-    """The marks that ``@hook`` left on a function; empty for an ordinary one."""
-    return getattr(function, _MARKS, ())
+    """The marks that ``@hook`` left on a function; empty for anything else."""
+    try:
+        found = getattr(function, _MARKS, ())
+    except Exception:  # an object that makes up its attributes, such as a proxy out of context
+        return ()
+    is_ours = isinstance(found, tuple) and all(isinstance(mark, _Mark) for mark in found)
+    return found if is_ours else ()
 
 
 def bound_hooks(functions: Iterable[Callable[..., Any]]) -> list[Bound]:

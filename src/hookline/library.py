@@ -4,7 +4,9 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
@@ -14,8 +16,8 @@ from hookline.engine.engine import Engine
 from hookline.functions import bound_hooks, marks
 from hookline.model.errors import HooklineError
 from hookline.model.events import Event
-from hookline.model.outcome import Outcome
-from hookline.model.ports import Caller
+from hookline.model.outcome import Outcome, Reply
+from hookline.model.ports import Caller, Dialect
 
 __all__ = ["Hooks", "main"]
 
@@ -33,6 +35,7 @@ class Hooks:
         self._app: App | None = None
         self._engine = Engine(bound_hooks(functions), tools=registry.tools)
         self._runner: asyncio.Runner | None = None
+        self._turn = Lock()
 
     @classmethod
     def load(
@@ -47,6 +50,8 @@ class Hooks:
         Project files count in the bytes their user trusted; ``config`` replaces them with one
         file that needs no trust, because this program names it.
         """
+        if not os.path.isdir(directory):
+            raise HooklineError(f"`{directory}` is no directory, so no config is in force there")
         hooks = cls(env=env)
         values = hooks._caller.env
         hooks._app = App(
@@ -73,9 +78,10 @@ class Hooks:
             pass
         else:
             raise HooklineError("an event loop is running here: use `await hooks.fire(event)`")
-        if self._runner is None:
-            self._runner = asyncio.Runner()
-        return self._runner.run(self.fire(event))
+        with self._turn:  # threads of one program share the loop and its worker processes
+            if self._runner is None:
+                self._runner = asyncio.Runner()
+            return self._runner.run(self.fire(event))
 
     async def aclose(self) -> None:
         """Ends worker processes and connections; needed only if config hooks ran."""
@@ -84,10 +90,11 @@ class Hooks:
 
     def close(self) -> None:
         """``aclose`` for code that has no event loop."""
-        if self._runner is not None:
-            self._runner.run(self.aclose())
-            self._runner.close()
-            self._runner = None
+        with self._turn:
+            if self._runner is not None:
+                self._runner.run(self.aclose())
+                self._runner.close()
+                self._runner = None
 
     def __enter__(self) -> Self:
         return self
@@ -109,18 +116,61 @@ class Hooks:
 def main(dialect: str | None = None) -> NoReturn:
     """Makes a file of ``@hook`` functions a program: payload on stdin, answer on stdout.
 
-    The dialect is the first word of the command line, or canonical.
+    The dialect is the first word of the command line, or canonical; the second may name the event.
     """
-    codec = registry.dialect(dialect or (sys.argv[1] if len(sys.argv) > 1 else "canonical"))
-    module = sys.modules["__main__"]
+    words = sys.argv[1:]
+    # What functions print, and what programs they start print, must not mix with the answer.
+    answers = _taken_stdout()
+    codec: Dialect | None = None
+    event = words[1] if len(words) > 1 else None
     try:
-        event = codec.decode(sys.stdin.buffer.read(), None)
-        functions = [value for value in vars(module).values() if marks(value)]
-        with Hooks(*functions) as hooks:
-            reply = codec.encode(hooks.fire_sync(event))
-    except HooklineError as exc:
-        reply = codec.refuse(None, str(exc))
-    sys.stdout.buffer.write(reply.stdout)
-    sys.stdout.buffer.flush()
-    sys.stderr.buffer.write(reply.stderr)
-    sys.exit(reply.exit_code)
+        codec = registry.dialect(dialect or (words[0] if words else "canonical"))
+        reply = _reply(codec, event)
+    except Exception as exc:
+        what = str(exc) if isinstance(exc, HooklineError) else f"{type(exc).__name__}: {exc}"
+        reply = _refusal(codec, event, what)
+    sys.exit(_delivered(reply, answers))
+
+
+def _taken_stdout() -> int | None:
+    """A descriptor for the answer alone; stdout goes where stderr goes from here on."""
+    if sys.stdout is None:  # as Python has it when the descriptor is closed
+        return None
+    answers = os.dup(1)
+    os.dup2(2 if sys.stderr is not None else os.open(os.devnull, os.O_WRONLY), 1)
+    return answers
+
+
+def _reply(codec: Dialect, event: str | None) -> Reply:
+    if sys.stdin is None:
+        raise HooklineError("there is no payload: stdin is closed")
+    decoded = codec.decode(sys.stdin.buffer.read(), event)
+    functions = [value for value in vars(sys.modules["__main__"]).values() if marks(value)]
+    if not functions:
+        raise HooklineError("no function of this program is marked with @hook")
+    with Hooks(*functions) as hooks:
+        return codec.encode(hooks.fire_sync(decoded))
+
+
+def _refusal(codec: Dialect | None, event: str | None, what: str) -> Reply:
+    if codec is None:
+        # Without a dialect only the exit code is left, and 2 blocks wherever anything does.
+        return Reply(stderr=f"{what}\n".encode(errors="replace"), exit_code=2)
+    return codec.refuse(event, what)
+
+
+def _delivered(reply: Reply, answers: int | None) -> int:
+    """The exit code, after the reply was written; 2, which blocks, when it could not be."""
+    with suppress(OSError, AttributeError):
+        sys.stderr.buffer.write(reply.stderr)
+        sys.stderr.buffer.flush()
+    if not reply.stdout:
+        return reply.exit_code
+    if answers is None:
+        return 2
+    try:
+        with open(answers, "wb") as stream:
+            stream.write(reply.stdout)
+    except OSError:
+        return 2
+    return reply.exit_code

@@ -12,15 +12,19 @@ import asyncio
 import os
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hookline import registry
+from hookline.app import App
 from hookline.library import Hooks
 from hookline.model.answers import Answer
+from hookline.model.errors import HooklineError
 from hookline.model.events import Event, PostToolUse, PreToolUse, Stop, UserPromptSubmit
+from hookline.model.hook import HandlerSpec, Hook
 from hookline.model.outcome import Outcome
+from hookline.model.ports import Call, Caller, Match
 from hookline.model.tools import tool
 from hookline.model.verdicts import Verdict
 
@@ -40,6 +44,8 @@ __all__ = [
     "tool_result",
     "write",
 ]
+
+T = TypeVar("T")
 
 
 def shell(command: str, **fields: Any) -> PreToolUse:
@@ -93,69 +99,86 @@ def fire(
         with Hooks(hooks, env=env) as loaded:
             return loaded.fire_sync(event)
     with tempfile.TemporaryDirectory(prefix="hookline-test-") as scratch:
-        config = Path(hooks)
+        config = Path(hooks).resolve()
         if isinstance(hooks, str) and "\n" in hooks:
             config = Path(scratch, "hookline.yaml")
             config.write_text(hooks, encoding="utf-8")
-        return _fire_config(config, event, scratch, env)
+        app = _app(scratch, env, cwd=event.cwd or str(config.parent), config=str(config))
+
+        async def work() -> Outcome:
+            try:
+                return await app.fire(event)
+            finally:
+                await app.aclose()
+
+        return _run(work)
 
 
-def _fire_config(
-    config: Path, event: Event, scratch: str, env: Mapping[str, str] | None
-) -> Outcome:
-    from hookline.app import App
-
-    base = dict(os.environ if env is None else env)
-    config = config.resolve()
-    app = App(
-        env={**base, "XDG_CONFIG_HOME": scratch, "XDG_STATE_HOME": scratch},
-        cwd=event.cwd or str(config.parent),
+def _app(
+    scratch: str, env: Mapping[str, str] | None, *, cwd: str, config: str | None = None
+) -> App:
+    """hookline on a machine that has nothing else: no other config, no trust, no agent around."""
+    nowhere = {"XDG_CONFIG_HOME": scratch, "XDG_STATE_HOME": scratch, "HOOKLINE_DEPTH": "0"}
+    return App(
+        env={**(os.environ if env is None else env), **nowhere},
+        cwd=cwd,
         home=scratch,
-        config=str(config),
+        config=config,
         managed=os.path.join(scratch, "managed.yaml"),
     )
 
-    async def run() -> Outcome:
-        try:
-            return await app.fire(event)
-        finally:
-            await app.aclose()
 
-    return asyncio.run(run())
+def _run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work())
+    raise HooklineError("an event loop is running here: call this from a test that is not async")
 
 
 def run_script(
-    script: str | os.PathLike[str], event: Event, *, speaks: str = "canonical", timeout: float = 30
+    script: str | os.PathLike[str],
+    event: Event,
+    *,
+    speaks: str = "canonical",
+    timeout: float = 30,
+    env: Mapping[str, str] | None = None,
 ) -> Answer:
-    """What a hook program answers to ``event``, run the way hookline runs it."""
-    from hookline.processes import run
+    """What a hook program answers to ``event``, run the way hookline runs it.
 
-    codec = registry.dialect(speaks)
+    Raises HandlerError when the program fails as a hook.
+    """
     path = Path(script).resolve()
-    finished = asyncio.run(
-        run(
-            [str(path)],
-            stdin=codec.stdin(event),
-            cwd=str(path.parent),
-            env=dict(os.environ),
-            timeout=timeout,
-        )
+    hook = Hook(
+        name=path.name,
+        events=(event.event_id(),),
+        handler=HandlerSpec("command", {"run": [str(path)]}),
+        timeout=timeout,
+        guard=event.gate,
+        project_dir=str(path.parent),
+        speaks=speaks,
     )
-    return codec.read_answer(
-        event,
-        stdout=finished.stdout,
-        stderr=finished.stderr,
-        exit_code=-1 if finished.exit_code is None else finished.exit_code,
-    )
+    with tempfile.TemporaryDirectory(prefix="hookline-test-") as scratch:
+        app = _app(scratch, env, cwd=str(path.parent))
+        handler = registry.handlers()["command"].make(hook, app.kit.services)
+        assert not handler.instant
+        caller = Caller(env=app.env, project_dir=hook.project_dir)
+        call = Call(event, hook, caller, Match(), timeout)
+        return _run(lambda: handler.run(call))
 
 
 def _assert(outcome: Outcome, verdict: Verdict, reason: str | None) -> None:
-    found = f"{outcome.verdict.value} ({outcome.reason or 'no reason'})"
-    failures = [f"{run.hook.name}: {run.failed}" for run in outcome.runs if run.failed]
-    extra = f"; failed: {'; '.join(failures)}" if failures else ""
-    assert outcome.verdict is verdict, f"expected {verdict.value}, got {found}{extra}"
-    if reason is not None:
-        assert re.search(reason, outcome.reason), f"no `{reason}` in the reason: {outcome.reason}"
+    if outcome.verdict is not verdict:
+        found = f"{outcome.verdict.value} ({outcome.reason or 'no reason'})"
+        failures = _failures(outcome)
+        extra = f"; failed: {failures}" if failures else ""
+        raise AssertionError(f"expected {verdict.value}, got {found}{extra}")
+    if reason is not None and not re.search(reason, outcome.reason):
+        raise AssertionError(f"no `{reason}` in the reason: {outcome.reason or 'there is none'}")
+
+
+def _failures(outcome: Outcome) -> str:
+    return "; ".join(f"{run.hook.name}: {run.failed}" for run in outcome.runs if run.failed)
 
 
 def assert_denied(outcome: Outcome, reason: str | None = None) -> None:
@@ -176,12 +199,14 @@ def assert_allowed(outcome: Outcome, reason: str | None = None) -> None:
 def assert_passed(outcome: Outcome) -> None:
     """No hook objected, and none failed."""
     _assert(outcome, Verdict.PASS, None)
-    failures = [f"{run.hook.name}: {run.failed}" for run in outcome.runs if run.failed]
-    assert not failures, f"a hook failed: {'; '.join(failures)}"
+    if failures := _failures(outcome):
+        raise AssertionError(f"a hook failed: {failures}")
 
 
 def assert_continued(outcome: Outcome, text: str | None = None) -> None:
     """The agent goes on working, and ``text`` is found in what it is told."""
-    assert outcome.answer.follow_up, f"the agent may stop: {outcome.verdict.value}"
     said = "\n".join(outcome.answer.follow_up)
-    assert text is None or re.search(text, said), f"no `{text}` in: {said}"
+    if not said:
+        raise AssertionError(f"the agent may stop: {outcome.verdict.value}")
+    if text is not None and not re.search(text, said):
+        raise AssertionError(f"no `{text}` in: {said}")

@@ -247,6 +247,11 @@ def test_garbage_on_the_channel_is_a_failed_answer(
         checked(body)
 
 
+def test_a_function_that_closes_the_channel_has_hung_up(checked: Callable[..., Answer]) -> None:
+    with pytest.raises(HandlerCrashed, match="hung up instead of answering"):
+        checked(f"{FIND_CHANNEL}\nimport time\nos.close(channel)\ntime.sleep(1000)")
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 from msgspec import Struct, to_builtins
-from msgspec.structs import replace
 
 from hookline.app import App, open_app
 from hookline.cli._output import print_json
 from hookline.cli._terminal import agent_marker
-from hookline.config.discover import MANAGED_FILE, project_root
+from hookline.config.discover import MANAGED_FILE, managed_flaw, project_root
 from hookline.config.load import Standing
 from hookline.config.pins import HookPins
+from hookline.config.types import ConfigFile
 from hookline.model.errors import ConfigError, HooklineError, Problem
 from hookline.model.text import visible
 
@@ -23,6 +23,7 @@ __all__ = ["command"]
 # What each state means for the person who just edited the file.
 _FORCE = {
     "own": "in force: it needs no trust",
+    "ignored": "NOT in force: a managed file must be owned by root and writable by nobody else",
     "broken": "NOT usable: whatever can be blocked is denied until it is mended",
     "trusted": "in force: this version is trusted",
     "changed": "NOT in force: it changed since it was trusted, and the trusted version holds; "
@@ -96,33 +97,43 @@ def _checked_files(app: App, files: tuple[str, ...]) -> Iterator[_Checked]:
     except HooklineError as exc:
         # What is in force may be wrong where the files are right: a trusted copy, the store.
         if not any(each.problems for each in found):
-            problems = exc.problems if isinstance(exc, ConfigError) else ()
-            problem = Problem(app.home, 0, str(exc))
-            yield _Checked(app.home, "damaged", 0, problems or (problem,))
+            yield _Checked(app.home, "damaged", 0, _problems(exc, app.home))
 
 
 def _own_file(app: App, path: str) -> _Checked:
-    """A file that holds as it is on disk, whoever wrote it."""
-    checked = _drafted(app, path, "own")
-    return replace(checked, state="broken") if checked.problems else checked
+    """A file that holds as it is on disk, unless it is the machine's and not safely so."""
+    flaw = managed_flaw(path) if path == MANAGED_FILE else None
+    if flaw is not None:
+        return _Checked(path, "ignored", 0, (Problem(path, 0, flaw),))
+    return _drafted(app, path, "own")
 
 
 def _check(app: App, standing: Standing) -> _Checked:
-    if standing.state != "missing":
+    if standing.state != "missing" or standing.trusted is None:
         return _drafted(app, standing.config, standing.state)
-    assert standing.trusted is not None
-    hooks = app.loader.trusted_file(standing.trusted).hooks
-    return _Checked(standing.config, standing.state, len(hooks))
+    try:
+        file = app.loader.trusted_file(standing.trusted)
+    except HooklineError as exc:
+        return _Checked(standing.config, "damaged", 0, _problems(exc, standing.config))
+    return _Checked(standing.config, standing.state, _count(file))
 
 
 def _drafted(app: App, path: str, state: str) -> _Checked:
     try:
         draft = app.loader.draft(path)
-    except ConfigError as exc:
-        return _Checked(path, state, 0, exc.problems)
     except HooklineError as exc:
-        return _Checked(path, state, 0, (Problem(path, 0, str(exc)),))
+        # What holds as it is on disk and cannot be read is not merely out of force.
+        state = "broken" if state in {"own", "trusted"} else state
+        return _Checked(path, state, 0, _problems(exc, path))
     return _Checked(path, state, len(draft.hooks), (), draft.hooks)
+
+
+def _problems(exc: HooklineError, file: str) -> tuple[Problem, ...]:
+    return exc.problems if isinstance(exc, ConfigError) else (Problem(file, 0, str(exc)),)
+
+
+def _count(file: ConfigFile) -> int:
+    return len(file.hooks) + sum(map(_count, file.includes))
 
 
 def _print(checked: _Checked) -> None:

@@ -83,9 +83,8 @@ def command(**given: Any) -> None:
     """
     options = _Options(**given)
     options.check()
-    registry.dialect(
-        options.dialect or "canonical"
-    )  # a wrong name is the person's mistake, not the payload's
+    if options.dialect:
+        registry.dialect(options.dialect)  # a wrong name is the person's mistake, not a payload's
     # Names are those of the person's own directory, wherever the event is said to happen.
     config = os.path.abspath(options.config) if options.config else None
     app = open_app(cwd=options.cwd, config=config, edited=options.edited)

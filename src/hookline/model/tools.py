@@ -159,6 +159,11 @@ class ToolTable:
             value = _text(input.get(self._key(row, normal, input)))
             if value is not None:
                 fields[normal] = value
+        if row is None or "command" not in row.keys:
+            # Without one true key, what runs may stand under any of these: judge all of them.
+            found = [text for key in _LIKELY["command"] if (text := _text(input.get(key)))]
+            if len(found) > 1:
+                fields["command"] = "\n".join(found)
         if row is not None and row.special is not None:
             fields.update(row.special(input))
         fields["paths"] = paths = self._paths(row, input, fields)

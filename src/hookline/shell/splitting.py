@@ -100,16 +100,12 @@ class _Splitter:
             feeds.update(_piped(script, self._check(script)))
         around = _around(text, bool(feeds) or reading.substitutes) or place.feed
         for item in text.found:
-            inside = place._replace(
-                depth=item.script.depth,
-                span=place.span or (item.start, item.end),
-                lookup=text.lookup,
-            )
+            depth, span = item.script.depth, place.span or (item.start, item.end)
             if not isinstance(item, Command):
-                self.read(item.text, inside._replace(depth=inside.depth + 1))
+                self.read(item.text, _Place(depth + 1, span, place.feed, text.lookup))
             elif item.words:
                 feed = _own(item) or feeds.get(item) or around
-                self._emit(item.words, inside._replace(feed=feed))
+                self._emit(item.words, _Place(depth, span, feed, text.lookup))
 
     def _check(self, script: Script) -> Structure:
         """Compare our reading of a script with the grammar's, which also knows of its pipes."""

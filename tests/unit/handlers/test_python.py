@@ -252,6 +252,21 @@ def test_a_worker_that_died_idle_is_replaced(hooks: Hooks) -> None:
     asyncio.run(scenario())
 
 
+def test_a_worker_that_dies_while_it_is_asked_has_crashed(hooks: Hooks) -> None:
+    hooks.write("def check(e): pass")
+
+    async def scenario() -> None:
+        await hooks.ask()
+        [worker] = await all_workers()
+        os.kill(worker.pid, 9)
+        os.waitid(os.P_PID, worker.pid, os.WEXITED | os.WNOWAIT)  # dead, and not yet noticed
+        with pytest.raises(HandlerCrashed, match="killed by SIGKILL"):
+            await hooks.ask()
+        assert await hooks.ask() is PASS
+
+    asyncio.run(scenario())
+
+
 def test_a_call_past_its_deadline_ends_the_worker_and_the_next_gets_a_new_one(
     hooks: Hooks, tmp_path: Path
 ) -> None:

@@ -1,6 +1,7 @@
 """The child side of Python hooks, looked at from inside one process."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -299,3 +300,73 @@ def test_requests_are_served_one_line_each_until_the_channel_closes(project: Pro
         thread.join(10)
     theirs.close()
     assert not thread.is_alive()
+
+
+class Exited(Exception):
+    """Stands for the end of the process."""
+
+
+def test_a_forked_child_that_comes_back_ends_without_a_word(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write("hooks.py", "def check(event): return 'ok'")
+    request = Request(
+        id=1, event=EVENT, function="check", file=str(project.directory / "hooks.py"), shown="x"
+    )
+    ours, theirs = socket.socketpair()
+    numbers = iter([1, 2])
+
+    def ended(code: int) -> None:
+        raise Exited
+
+    monkeypatch.setattr(os, "getpid", lambda: next(numbers))
+    monkeypatch.setattr(os, "_exit", ended)
+    with ours, theirs:
+        ours.sendall(msgspec.json.encode(request) + b"\n")
+        ours.shutdown(socket.SHUT_WR)
+        with pytest.raises(Exited):
+            child.serve(theirs, "")
+        ours.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            ours.recv(1)
+
+
+def test_the_worker_ends_its_whole_group_when_its_parent_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    killed: list[tuple[int, int]] = []
+    monkeypatch.setattr(os, "killpg", lambda group, number: killed.append((group, number)))
+    ours, theirs = socket.socketpair()
+    watcher = Thread(target=child._end_with_parent, args=(theirs.fileno(),))
+    watcher.start()
+    ours.sendall(b"a request is no reason")
+    assert not killed
+    ours.close()
+    watcher.join(10)
+    theirs.close()
+    assert killed == [(0, signal.SIGKILL)]
+
+
+def test_the_worker_serves_the_socket_on_its_stdin_and_then_ends_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ours, theirs = socket.socketpair()
+    served: list[tuple[int, str]] = []
+    replaced: list[int] = []
+    codes: list[int] = []
+    monkeypatch.setattr(os, "dup", lambda fd: theirs.detach())
+    monkeypatch.setattr(os, "dup2", lambda old, new: replaced.append(new))
+    monkeypatch.setattr(os, "_exit", codes.append)
+    monkeypatch.setattr(child, "_end_with_parent", lambda fd: None)
+    monkeypatch.setenv("HOOKLINE_RUN", "mark")
+
+    def serve(channel: socket.socket, mark: str) -> None:
+        served.append((channel.family, mark))
+        channel.close()
+
+    monkeypatch.setattr(child, "serve", serve)
+    child.main()
+    ours.close()
+    assert served == [(socket.AF_UNIX, "mark")]
+    assert replaced == [0]
+    assert codes == [0]

@@ -253,4 +253,5 @@ def test_a_broken_template_is_a_mistake_in_the_config(
 
 
 def test_a_template_for_values_that_only_some_events_have_is_no_mistake(problems: Any) -> None:
+    assert problems({"deny": "{{ tool.command }} in {{ cwd }}"}) == []
     assert problems({"deny": "{{ tool.paths[0].x.y }} {{ 1 / tool.input.n }}"}) == []
