@@ -1,4 +1,5 @@
-"""Writes what is generated from the code and committed: the JSON Schemas and docs/events.md.
+"""Writes what is generated from the code and committed: the JSON Schemas, docs/events.md
+and docs/matrix.md.
 
 ``--check`` compares instead.
 """
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from hookline import registry
+from hookline import matrix, registry
 from hookline.config.schema import config_schema
 from hookline.model.answers import Answer
 from hookline.model.events import EVENTS, AnyEvent, Event
@@ -61,10 +62,20 @@ def events_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+_LEGEND = """Beside yes and no a cell names what is said instead, never
+weaker than what was meant: `deny` for an ask nobody can be asked, `feedback` where the output
+stays and the reason is added, `latch` where every later gate is closed until the next prompt.
+"""
+
+
 def generated() -> dict[Path, str]:
     """Every generated file and its text."""
     files = {ROOT / "schemas" / name: rendered(schema) for name, schema in schemas().items()}
-    return files | {ROOT / "docs" / "events.md": events_page()}
+    page = "# Support matrix\n\nGenerated from each dialect's `support.toml`. " + _LEGEND
+    return files | {
+        ROOT / "docs" / "events.md": events_page(),
+        ROOT / "docs" / "matrix.md": f"{page}\n{matrix.as_markdown()}",
+    }
 
 
 def main() -> int:
