@@ -247,9 +247,12 @@ def test_garbage_on_the_channel_is_a_failed_answer(
         checked(body)
 
 
-def test_a_function_that_closes_the_channel_has_hung_up(checked: Callable[..., Answer]) -> None:
-    with pytest.raises(HandlerCrashed, match="hung up instead of answering"):
-        checked(f"{FIND_CHANNEL}\nimport time\nos.close(channel)\ntime.sleep(1000)")
+def test_a_function_that_shuts_the_channel_ends_its_own_worker(
+    checked: Callable[..., Answer],
+) -> None:
+    shut = "import socket, time\nsocket.socket(fileno=channel).shutdown(socket.SHUT_RDWR)"
+    with pytest.raises(HandlerCrashed, match="killed by SIGKILL instead of answering"):
+        checked(f"{FIND_CHANNEL}\n{shut}\ntime.sleep(1000)")
 
 
 @pytest.mark.parametrize(

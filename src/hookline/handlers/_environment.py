@@ -113,7 +113,7 @@ def _facts(call: Call) -> Mapping[str, str | None]:
         "SESSION_ID": event.session_id,
         "PROJECT_DIR": caller.project_dir or call.hook.project_dir,
         "CWD": event.cwd,
-        "TOOL": tool.kind.value if tool else None,
+        "TOOL": (tool.name or tool.kind.value) if tool else None,
         "COMMAND": tool.command if tool else None,
         "PATH": _absolute(first, call) if first else None,
         "PATHS": _lines([_absolute(path, call) for path in paths]) if paths else None,

@@ -52,6 +52,7 @@ class Templates:
 
     def __init__(self) -> None:
         self._environment = _environment()
+        self._wants_payload: dict[str, bool] = {}
 
     def fill(self, text: str, event: Event) -> str:
         """The text with every ``{{ … }}`` filled in. Raises HandlerCrashed."""
@@ -60,15 +61,23 @@ class Templates:
         from minijinja import TemplateError
 
         try:
-            return self._environment.render_str(text, **self._data(text, event))
+            if text not in self._wants_payload:
+                self._compile(text)
+            return self._environment.render_template(text, **self._data(text, event))
         except TemplateError as error:
             raise HandlerCrashed(f"template: {visible(_why(error))}") from error
 
     def _data(self, text: str, event: Event) -> dict[str, Any]:
         data: dict[str, Any] = msgspec.to_builtins(event, enc_hook=lambda raw: None)
-        if "raw" in self._environment.undeclared_variables_in_str(text):
+        if self._wants_payload[text]:
             data["raw"] = _payload(event)
         return data
+
+    def _compile(self, text: str) -> None:
+        self._environment.add_template(text, text)
+        names = self._environment.undeclared_variables_in_template(text)
+        # Decoding a whole payload for a template that never looks at it would be a waste.
+        self._wants_payload[text] = "raw" in names
 
 
 def _environment() -> "Environment":
@@ -92,5 +101,5 @@ def _payload(event: Event) -> Any:
 
 
 def _why(error: "TemplateError") -> str:
-    what = error.detail or error.message
+    what = error.detail or error.message.partition(" (in ")[0]  # where is told by line
     return f"{what} (line {error.line})" if error.line and error.line > 1 else what

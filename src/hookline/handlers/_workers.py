@@ -145,7 +145,7 @@ class Worker:
         await asyncio.wait([self.gone], timeout=_PATIENCE)
         code = self._exit_code
         if code is None:
-            how = "hung up"
+            how = "vanished"  # it is late to die, or somebody else took its exit code
         elif code < 0:
             how = f"was killed by {signal_name(-code)}"
         else:

@@ -50,7 +50,7 @@ def test_the_event_is_told_in_variables(environment: Any) -> None:
         "HOOKLINE_SESSION_ID": "s1",
         "HOOKLINE_PROJECT_DIR": "/project",
         "HOOKLINE_CWD": "/project/sub",
-        "HOOKLINE_TOOL": "shell",
+        "HOOKLINE_TOOL": "Bash",
         "HOOKLINE_COMMAND": "git push -f",
     }
 

@@ -259,7 +259,8 @@ def test_a_worker_that_dies_while_it_is_asked_has_crashed(hooks: Hooks) -> None:
         await hooks.ask()
         [worker] = await all_workers()
         os.kill(worker.pid, 9)
-        os.waitid(os.P_PID, worker.pid, os.WEXITED | os.WNOWAIT)  # dead, and not yet noticed
+        # Dead, and not yet noticed, since the loop had no turn.
+        os.waitid(os.P_PID, worker.pid, os.WEXITED | os.WNOWAIT)  # noqa: ASYNC222
         with pytest.raises(HandlerCrashed, match="killed by SIGKILL"):
             await hooks.ask()
         assert await hooks.ask() is PASS
