@@ -96,9 +96,12 @@ def _instead(part: str, value: Any, event: Event) -> str:
     """What to tell the model in place of a rewrite it can carry out itself."""
     if part == "input" and isinstance(value, Mapping):
         changed = {key: inner for key, inner in value.items() if inner is not None}
-        if isinstance(event, ToolEvent) and set(changed) == {"command"}:
+        gone = [key for key, inner in value.items() if inner is None]
+        if isinstance(event, ToolEvent) and set(value) == {"command"} and changed:
             return f"A hook wants another command here. Run this instead: {changed['command']}"
-        return f"A hook wants another input here. Use these values instead: {changed}"
+        use = f" Use these values instead: {changed}." if changed else ""
+        drop = f" Leave these out: {', '.join(gone)}." if gone else ""
+        return f"A hook wants another input here.{use}{drop}"
     if part == "env" and isinstance(value, Mapping):
         words = " ".join(f"{key}=…" for key in value)
         return f"A hook wants variables set for this command ({words}), which this agent cannot do."
@@ -120,6 +123,9 @@ def _fit_texts(draft: _Draft, outcome: Outcome, support: Support) -> None:
             draft.swap("context", "notice", "has no way to the model", context=(), notice=texts)
         else:
             draft.swap("context", "nothing", "has no way to the model", context=())
+        answer = draft.answer
+    if answer.notice and not row.can("notice"):
+        draft.swap("notice", "nothing", "has no way to the person", notice=())
         answer = draft.answer
     own = _own_words(outcome)
     context, cut = for_model(answer.context, own, support.context_limit)

@@ -1,0 +1,5 @@
+"""Gemini CLI."""
+
+from hookline.dialects.gemini.codec import Gemini
+
+DIALECT = Gemini()
