@@ -120,7 +120,7 @@ class JsonDialect(ABC):
         if keys.response in data:
             fields |= {"output": self.output_text(data[keys.response]), "ok": True}
         duration = data.get(keys.duration)
-        if isinstance(duration, int | float):
+        if isinstance(duration, float) or (isinstance(duration, int) and abs(duration) < 2**53):
             fields["duration_ms"] = float(duration)
         return replace(tool, **fields)
 

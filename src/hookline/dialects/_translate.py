@@ -47,7 +47,8 @@ def _fit_verdict(draft: _Draft) -> None:
     if verdict is Verdict.HALT and not row.can("halt"):
         draft.latch = draft.answer.reason
         why = "cannot end the run; every gate stays closed until the next prompt"
-        draft.swap("halt", "deny and a latch", why, verdict=Verdict.DENY)
+        # A halted agent is not kept going either.
+        draft.swap("halt", "deny and a latch", why, verdict=Verdict.DENY, follow_up=())
         verdict = Verdict.DENY
     if verdict is Verdict.ASK and not row.can("ask"):
         draft.swap("ask", "deny", "cannot ask", verdict=Verdict.DENY)
@@ -76,10 +77,13 @@ def _fit_rewrites(draft: _Draft, event: Event) -> None:
     for part, value in draft.answer.rewrite.parts().items():
         if draft.row.can(part):
             keep[part] = value
-        elif draft.row.instead(part) == "deny" and not draft.answer.verdict > Verdict.DENY:
+        elif draft.answer.verdict is Verdict.HALT:
+            why = "ends the run instead"
+            draft.swap(f"rewrite.{part}", "halt", why)
+        elif draft.row.instead(part) == "deny":
             why = f"cannot rewrite {part}"
             reason = _instead(part, value, event)
-            if draft.answer.verdict is Verdict.DENY:
+            if draft.answer.verdict in BLOCKING:
                 reason = f"{draft.answer.reason}\n{reason}"
             draft.swap(f"rewrite.{part}", "deny", why, verdict=Verdict.DENY, reason=reason)
         elif draft.row.instead(part) == "feedback":

@@ -26,6 +26,8 @@ def on_event(memory: SessionMemory, event: Event, *, has_stop_flag: bool) -> Ses
     """The memory as it is when this event arrives."""
     agent = _agent(event)
     if isinstance(event, UserPromptSubmit):
+        if event.agent.depth:
+            return memory  # what one agent tells another is no person's prompt
         ours = bool(memory.last_follow_up) and memory.last_follow_up in event.prompt
         if ours:
             return memory

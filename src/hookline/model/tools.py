@@ -124,13 +124,10 @@ _TEXT_FIELDS = ("command", "path", "url", "query", "content", "old", "new")
 
 def patched_paths(patch: str) -> tuple[str, ...]:
     """The files that an ``apply_patch`` text adds, updates, deletes or moves to."""
-    marks = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
-    found = [
-        line[len(mark) :].strip()
-        for line in patch.splitlines()
-        for mark in marks
-        if line.startswith(mark)
-    ]
+    marks = ("*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:")
+    # Clients trim white space round a marker, and only a line feed ends a line for them.
+    lines = [line.strip() for line in patch.split("\n")]
+    found = [line[len(mark) :].strip() for line in lines for mark in marks if line.startswith(mark)]
     return tuple(dict.fromkeys(found))
 
 

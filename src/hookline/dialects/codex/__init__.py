@@ -1,0 +1,5 @@
+"""Codex."""
+
+from hookline.dialects.codex.codec import Codex
+
+DIALECT = Codex()
