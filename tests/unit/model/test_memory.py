@@ -34,6 +34,11 @@ def test_the_persons_next_prompt_opens_the_latch() -> None:
     assert on_event(HALTED, UserPromptSubmit(prompt="go on"), has_stop_flag=True).latch == ""
 
 
+def test_what_one_agent_tells_another_opens_no_latch() -> None:
+    prompt = UserPromptSubmit(prompt="go on", agent=Agent(name="helper", depth=1))
+    assert on_event(HALTED, prompt, has_stop_flag=True) == HALTED
+
+
 def test_our_own_follow_up_is_not_the_persons_prompt() -> None:
     memory = SessionMemory(latch="enough", last_follow_up="run the tests", follow_ups={"root": 3})
     seen = on_event(memory, UserPromptSubmit(prompt="run the tests"), has_stop_flag=False)

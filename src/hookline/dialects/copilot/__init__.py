@@ -1,0 +1,5 @@
+"""GitHub Copilot CLI."""
+
+from hookline.dialects.copilot.codec import Copilot
+
+DIALECT = Copilot()
