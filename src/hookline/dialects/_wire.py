@@ -1,0 +1,72 @@
+"""How JSON travels where a platform reads it more loosely than it is written."""
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from hookline.model.errors import DecodeError, HandlerCrashed
+from hookline.model.text import visible
+from hookline.model.tools import Tool, ToolKind, ToolRow, ToolTable
+
+__all__ = ["NO_REASON", "FoldingTools", "crashed", "folded", "line"]
+
+NO_REASON = "blocked by a hook that gave no reason"
+
+
+def line(body: Mapping[str, Any]) -> bytes:
+    """One line of JSON; what is no Unicode is spelled out, since a lost answer is a weaker one."""
+    try:
+        return msgspec.json.encode(body) + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(body).encode() + b"\n"
+
+
+def crashed(exit_code: int, stderr: bytes) -> HandlerCrashed:
+    """The failure of a hook whose exit code is no answer."""
+    tail = visible(stderr.decode("utf-8", "replace").strip())[-500:]
+    return HandlerCrashed(f"exit code {exit_code}" + (f": {tail}" if tail else ""))
+
+
+def folded(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The object as Go finds its keys: without regard to case, the last of several."""
+    return {key.casefold(): value for key, value in data.items()}
+
+
+class FoldingTools(ToolTable):
+    """The tools of a program that finds the keys of their input without regard to case, as Go does.
+
+    A guard that knew `path` only would be walked round with `Path`.
+    """
+
+    def __init__(self, rows: Mapping[str, ToolRow], also: Collection[str] = ()) -> None:
+        super().__init__(rows)
+        self._also = frozenset(also)
+
+    def strays(self, name: str, input: Mapping[str, Any]) -> dict[str, str]:
+        """Keys that are spelled otherwise than the tool's own, and what each is taken for."""
+        row = self.rows.get(name)
+        if row is None:
+            return {}
+        known = {*row.keys.values(), *self._also}
+        return {
+            key: key.casefold() for key in input if key not in known and key.casefold() in known
+        }
+
+    def check(self, name: str, input: Mapping[str, Any]) -> None:
+        """Raises DecodeError when one thing is said twice: which of them counts is a guess."""
+        meant = list(self.strays(name, input).values())
+        twice = next((key for key in meant if key in input or meant.count(key) > 1), None)
+        if twice is not None:
+            raise DecodeError(f"the input of `{visible(name)}` says `{twice}` more than once")
+
+    def read(self, name: str, input: dict[str, Any], *, kind: ToolKind | None = None) -> Tool:
+        """The canonical tool, however its keys are spelled; the exact spelling wins."""
+        strays = self.strays(name, input)
+        if not strays:
+            return super().read(name, input, kind=kind)
+        plain = {strays[key]: input[key] for key in strays}
+        plain |= {key: value for key, value in input.items() if key not in strays}
+        return replace(super().read(name, plain, kind=kind), input=input)

@@ -1,0 +1,5 @@
+"""BaseCoat's portable hook contract."""
+
+from hookline.dialects.basecoat.codec import BaseCoat
+
+DIALECT = BaseCoat()

@@ -1,0 +1,273 @@
+"""docker-agent's payloads and answers, on the default lane of its tool approval."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from msgspec.structs import replace
+
+from hookline.dialects._native import JsonDialect, Keys, joined
+from hookline.dialects._support import load_support
+from hookline.dialects._wire import line
+from hookline.dialects.docker_agent.answers import read_answer
+from hookline.dialects.docker_agent.tools import TOOLS
+from hookline.model.answers import Answer
+from hookline.model.errors import DecodeError
+from hookline.model.events import Agent, Event, PostToolUseFailure, SteeringSubmit, ToolEvent
+from hookline.model.outcome import Outcome, Reply, Substitution, Translated
+from hookline.model.tools import Mcp, Tool, ToolKind
+from hookline.model.verdicts import Verdict
+
+__all__ = ["DockerAgent"]
+
+_TOKENS = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "context_limit": "context_limit",
+    "trigger": "compaction_reason",
+}
+_ASKED_BEFORE = {"pre_tool_use", "permission_request"}
+_DONE = {"post_tool_use", "tool_response_transform"}
+_ALWAYS = {"session_id", "cwd", "hook_event_name", "cost"}
+# Above this its own shortening of the response, which stands before every other hook, wins.
+_MAX_BYTES, _MAX_LINES = 51_200, 2_000
+
+
+class DockerAgent(JsonDialect):
+    """The dialect of docker-agent: snake case in and out."""
+
+    id = "docker-agent"
+    tools = TOOLS
+    support = load_support(__file__)
+    keys = Keys(agent_type="agent_name")
+    fields: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "session_start": {"source": "source"},
+        "session_end": {"reason": "reason"},
+        "worktree_create": {
+            "path": "worktree_path",
+            "branch": "worktree_branch",
+            "source_dir": "worktree_source_dir",
+        },
+        "user_prompt_submit": {"prompt": "prompt"},
+        "user_followup_submit": {"prompt": "prompt"},
+        "turn_end": {"reason": "reason"},
+        "before_llm_call": {
+            "model": "model_id",
+            "iteration": "iteration",
+            "messages": "messages",
+        },
+        "after_llm_call": {"model": "model_id", "usage": "usage", "cost_usd": "cost"},
+        "on_tool_approval_decision": {"decision": "approval_decision", "by": "approval_source"},
+        "pre_compact": {"trigger": "source"},
+        "before_compaction": _TOKENS,
+        "after_compaction": {**_TOKENS, "summary": "summary"},
+        "subagent_stop": {"last_message": "stop_response"},
+        "stop": {"last_message": "stop_response"},
+        "on_agent_switch": {
+            "from_agent": "from_agent",
+            "to_agent": "to_agent",
+            "kind": "agent_switch_kind",
+        },
+        "notification": {"kind": "notification_level", "message": "notification_message"},
+        "on_error": {"message": "notification_message"},
+    }
+
+    # ── in ──────────────────────────────────────────────────────────────────────────────────
+
+    def own_fields(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
+        """Steering as one text, a model call as messages, a finished sub-agent as the agent."""
+        if native == "user_steering_messages_submit":
+            drained = data.get("steering_messages")
+            texts = [t for t in drained if isinstance(t, str)] if isinstance(drained, list) else []
+            return {"prompts": texts, "prompt": "\n".join(texts)}
+        if native == "after_llm_call":
+            roles = {"user": "last_user_message", "assistant": "stop_response"}
+            return {
+                "messages": [
+                    {"role": role, "content": data[key]}
+                    for role, key in roles.items()
+                    if data.get(key)
+                ]
+            }
+        if native == "subagent_stop":
+            ids = {"id": data.get("session_id"), "parent": data.get("parent_session_id")}
+            known = {key: value for key, value in ids.items() if isinstance(value, str)}
+            name = data.get("agent_name")
+            return {"agent": Agent(name=name if isinstance(name, str) else "", depth=1, **known)}
+        if native == "on_session_resume":
+            return {"source": "max_iterations"}
+        return {}
+
+    def read_tool(self, data: Mapping[str, Any], native: str) -> Tool:
+        """The tool, unless what it will do cannot be told from the payload."""
+        tool = super().read_tool(data, native)
+        if native in _ASKED_BEFORE:
+            self.tools.check(tool.name, tool.input)
+            if tool.name == "edit_file" and not tool.input:
+                # The client leaves broken arguments out, and then repairs and runs them.
+                raise DecodeError("the arguments of `edit_file` are no JSON object")
+        if native in _DONE:
+            tool = replace(tool, ok=data.get("tool_error") is not True)
+        if tool.name.startswith("mcp:"):
+            server, _, name = tool.name.removeprefix("mcp:").partition(":")
+            return replace(tool, kind=ToolKind.MCP, mcp=Mcp(server, name))
+        if data.get("tool_category") == "mcp" and tool.mcp is None:
+            # The server's name is glued to the tool's by `_`, which both may contain.
+            return replace(tool, kind=ToolKind.MCP, mcp=Mcp("", tool.name))
+        return tool
+
+    # ── out ─────────────────────────────────────────────────────────────────────────────────
+
+    def translate(self, outcome: Outcome) -> Translated:
+        """As everywhere, but that an empty rewrite is none and a large response is not ours."""
+        changes: list[Substitution] = []
+        outcome = _without_empty(outcome, changes)
+        translated = super().translate(outcome)
+        changes += translated.substitutions
+        if _outvoted(outcome, translated.answer):
+            why = (
+                "docker-agent shortens a response of this size itself, and its text is the one used"
+            )
+            changes.append(Substitution("rewrite.output", "possibly nothing", why))
+        return replace(translated, substitutions=tuple(changes))
+
+    def spell(self, outcome: Outcome, answer: Answer) -> Reply:
+        """JSON on stdout and exit 0: with exit 2 only stderr would be read."""
+        native = self.native_of(outcome.event)
+        body: dict[str, Any] = {}
+        own: dict[str, Any] = {}
+        if native in _ASKED_BEFORE:
+            own |= self._permission(native, outcome, answer)
+        elif native == "tool_response_transform":
+            text = answer.reason if answer.verdict is Verdict.DENY else answer.rewrite.output
+            own |= {} if text is None else {"updated_tool_response": text}
+        elif answer.verdict is Verdict.HALT:
+            body |= {"continue": False, "stop_reason": answer.reason}
+        elif answer.verdict is Verdict.DENY:
+            body |= {"decision": "block", "reason": answer.reason}
+        else:
+            parts = {"summary": "summary", "updated_messages": "messages"}
+            said = {key: getattr(answer.rewrite, part) for key, part in parts.items()}
+            own |= {key: value for key, value in said.items() if value is not None}
+        if answer.context:
+            own["additional_context"] = joined(answer.context)
+        if own:
+            body["hook_specific_output"] = {"hook_event_name": native, **own}
+        # The client's question does not show the reason why it is asked.
+        asked = (answer.reason,) if answer.verdict is Verdict.ASK else ()
+        if notice := (*answer.notice, *asked):
+            body["system_message"] = joined(notice)
+        return Reply(stdout=line(body) if body else b"")
+
+    def _permission(self, native: str, outcome: Outcome, answer: Answer) -> dict[str, Any]:
+        own: dict[str, Any] = {}
+        silent = native == "permission_request" and answer.verdict is Verdict.ASK
+        if answer.verdict is not Verdict.PASS and not silent:
+            own["permission_decision"] = answer.verdict.value
+            if answer.reason:
+                own["permission_decision_reason"] = answer.reason
+        if native == "permission_request" and answer.verdict in {Verdict.PASS, Verdict.ASK}:
+            notes = {k: v for k, v in answer.metadata.items() if isinstance(v, str)}
+            if silent:
+                notes["reason"] = answer.reason
+            own |= {"metadata": notes} if notes else {}
+        if answer.rewrite.input is not None and answer.verdict is not Verdict.DENY:
+            own["updated_input"] = self._updated(outcome)
+        return own
+
+    def _updated(self, outcome: Outcome) -> dict[str, Any]:
+        """The whole input, with a null for each key that must go.
+
+        Versions differ on whether this replaces the input or is laid over it; null means absent
+        to both, and to a tool that takes `Path` for `path`.
+        """
+        event = outcome.event
+        assert isinstance(event, ToolEvent)
+        final = self.final_input(outcome)
+        name = event.tool.name
+        gone = [key for key in event.tool.input if key not in final]
+        gone += [key for key, meant in self.tools.strays(name, final).items() if meant in final]
+        return {**final, **dict.fromkeys(gone)}
+
+    # ── as a host ───────────────────────────────────────────────────────────────────────────
+
+    def read_answer(self, event: Event, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer:
+        """As the client reads it; a broken answer is a failure wherever it could have blocked."""
+        native = self.native_of(event)
+        return read_answer(native, stdout=stdout, stderr=stderr, exit_code=exit_code)
+
+    def native_for(self, event: str) -> str:
+        """One event tells of success and failure here."""
+        return super().native_for("post_tool_use" if event == "post_tool_use_failure" else event)
+
+    def payload(self, event: Event) -> dict[str, Any]:
+        """A native payload, in which what is empty is left out."""
+        data = super().payload(event)
+        native = data["hook_event_name"]
+        data.pop("agent_id", None)
+        data["agent_name"] = event.agent.name
+        if isinstance(event, PostToolUseFailure):
+            data |= {"tool_response": event.error or event.tool.output, "tool_error": True}
+        elif isinstance(event, ToolEvent) and native in _DONE:
+            data["tool_error"] = event.tool.ok is False
+        elif isinstance(event, SteeringSubmit):
+            data["steering_messages"] = event.prompts or (event.prompt,)
+        data |= _host_words(native, data, event)
+        kept = {key: value for key, value in data.items() if value is not None}
+        return {key: value for key, value in kept.items() if value or key in _ALWAYS}
+
+    def native_input(self, tool: Tool) -> dict[str, Any]:
+        """Pages and edits come in lists here."""
+        if tool.name not in self.tools.rows:
+            match self.native_tool(tool):
+                case "fetch" if tool.url:
+                    return {"urls": [tool.url]}
+                case "edit_file" if tool.path and tool.new is not None:
+                    edits = [{"oldText": tool.old or "", "newText": tool.new}]
+                    return {"path": tool.path, "edits": edits}
+        return super().native_input(tool)
+
+
+def _host_words(native: str, data: Mapping[str, Any], event: Event) -> dict[str, Any]:
+    """Closed word lists of this platform, where other platforms have words of their own."""
+    match native:
+        case "notification" if data["notification_level"] not in {"error", "warning"}:
+            return {"notification_level": "warning"}
+        case "on_error":
+            return {"notification_level": "error"}
+        case "on_max_iterations":
+            return {"notification_level": "warning", "notification_message": "max iterations"}
+        case "before_compaction" | "after_compaction" if data["compaction_reason"] == "auto":
+            return {"compaction_reason": "threshold"}
+        case "subagent_stop":
+            return {"parent_session_id": event.agent.parent}
+        case "after_llm_call":
+            said = {m.get("role"): m.get("content") for m in getattr(event, "messages", ())}
+            return {"last_user_message": said.get("user"), "stop_response": said.get("assistant")}
+        case _:
+            return {}
+
+
+def _without_empty(outcome: Outcome, changes: list[Substitution]) -> Outcome:
+    """No messages, or no summary, means "leave it" to the client, which would go on unchanged."""
+    answer = outcome.answer
+    for part in ("messages", "summary"):
+        value = getattr(answer.rewrite, part)
+        if value is None or value:
+            continue
+        why = f"docker-agent takes an empty `{part}` for no change"
+        changes.append(Substitution(f"rewrite.{part}", "deny", why))
+        if answer.verdict < Verdict.DENY:
+            reason = f"A hook left nothing of the {part}, which cannot be said here."
+            answer = replace(answer, verdict=Verdict.DENY, reason=reason)
+        answer = replace(answer, rewrite=replace(answer.rewrite, **{part: None}))
+    return outcome if answer is outcome.answer else replace(outcome, answer=answer)
+
+
+def _outvoted(outcome: Outcome, answer: Answer) -> bool:
+    event = outcome.event
+    if event.native_event != "tool_response_transform" or not isinstance(event, ToolEvent):
+        return False
+    if answer.rewrite.output is None and answer.verdict is not Verdict.DENY:
+        return False
+    text = event.tool.output or ""
+    return len(text.encode("utf-8", "replace")) > _MAX_BYTES or text.count("\n") > _MAX_LINES

@@ -1,0 +1,212 @@
+"""Kodelet's payloads and answers, as its hook executables exchange them."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.dialects._native import JsonDialect, Keys, said
+from hookline.dialects._support import load_support
+from hookline.dialects._wire import NO_REASON, crashed, folded, line
+from hookline.dialects.kodelet.results import result_text, with_text
+from hookline.dialects.kodelet.tools import TOOLS
+from hookline.model.answers import PASS, Answer, Rewrite, deny, follow_up
+from hookline.model.errors import HandlerAnswerError
+from hookline.model.events import Agent, Event, PostToolUseFailure, Stop, ToolEvent
+from hookline.model.outcome import Outcome, Reply
+from hookline.model.tools import Mcp, Tool, ToolKind
+from hookline.model.verdicts import Verdict
+
+__all__ = ["Kodelet"]
+
+
+class _Result(Struct, frozen=True, kw_only=True):
+    blocked: bool | None = None
+    reason: str | None = None
+    input: Any = None
+    output: dict[str, Any] | None = None
+    follow_up_messages: list[str] | None = None
+
+
+class Kodelet(JsonDialect):
+    """The dialect of Kodelet: one executable a hook, one JSON object each way."""
+
+    id = "kodelet"
+    tools = TOOLS
+    support = load_support(__file__)
+    keys = Keys(event="event", session="conv_id", call="tool_user_id", response="tool_output")
+    fields: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "user_message_send": {"prompt": "message"},
+        "turn_end": {"iteration": "turn_number"},
+    }
+
+    # ── in ──────────────────────────────────────────────────────────────────────────────────
+
+    def common(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
+        """A sub-agent is told from the main one, but not from another."""
+        values = super().common(data, native)
+        if data.get("invoked_by") == "subagent":
+            values["agent"] = Agent(name="subagent", depth=1)
+        return values
+
+    def own_fields(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
+        """The last words of the assistant."""
+        if native == "agent_stop":
+            messages = data.get("messages")
+            each = (
+                [m for m in messages if isinstance(m, dict)] if isinstance(messages, list) else []
+            )
+            spoken = [m.get("content") for m in each if m.get("role") == "assistant"]
+            return {"last_message": spoken[-1]} if spoken and spoken[-1] is not None else {}
+        if native == "turn_end" and data.get("response"):
+            return {"messages": [{"role": "assistant", "content": data["response"]}]}
+        return {}
+
+    def read_tool(self, data: Mapping[str, Any], native: str) -> Tool:
+        """The tool, with the parts of an MCP tool's name told apart as well as they can be."""
+        tool = super().read_tool(data, native)
+        if native == "before_tool_call":
+            self.tools.check(tool.name, tool.input)
+        result = data.get("tool_output")
+        result = result if isinstance(result, dict) else {}
+        metadata = result.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        if result:
+            tool = replace(tool, ok=result.get("success") is not False)
+        if tool.name.startswith("mcp__"):
+            server, _, name = tool.name.removeprefix("mcp__").partition("_")
+            known = metadata.get("serverName")
+            if isinstance(known, str) and tool.name.startswith(f"mcp__{known}_"):
+                server, name = known, tool.name.removeprefix(f"mcp__{known}_")
+            tool = replace(tool, kind=ToolKind.MCP, mcp=Mcp(server, name.removeprefix("_")))
+        return tool
+
+    def output_text(self, response: Any) -> str:
+        """What the tool printed, out of its structured result."""
+        return (
+            result_text(response) if isinstance(response, dict) else super().output_text(response)
+        )
+
+    # ── out ─────────────────────────────────────────────────────────────────────────────────
+
+    def spell(self, outcome: Outcome, answer: Answer) -> Reply:
+        """Nothing at all when there is nothing to say.
+
+        `{"blocked": false}` would throw away the input that an earlier hook rewrote.
+        """
+        body = self._body(self.native_of(outcome.event), outcome, answer)
+        return Reply(stdout=line(body) if body else b"")
+
+    def _body(self, native: str, outcome: Outcome, answer: Answer) -> dict[str, Any]:
+        if answer.verdict is Verdict.DENY:
+            return {"blocked": True, "reason": answer.reason}
+        if native == "before_tool_call" and answer.rewrite.input is not None:
+            return {"blocked": False, "input": self._input(outcome)}
+        if native == "after_tool_call":
+            return self._output(outcome)
+        if native == "agent_stop" and answer.follow_up:
+            return {"follow_up_messages": list(answer.follow_up)}
+        return {}
+
+    def _input(self, outcome: Outcome) -> dict[str, Any]:
+        event = outcome.event
+        assert isinstance(event, ToolEvent)
+        final = self.final_input(outcome)
+        strays = self.tools.strays(event.tool.name, final)
+        return {key: value for key, value in final.items() if strays.get(key) not in final}
+
+    def _output(self, outcome: Outcome) -> dict[str, Any]:
+        """At least what is shown and stored is replaced; the table says that the model's is not."""
+        said = outcome.answer
+        text = said.reason if said.verdict >= Verdict.DENY else said.rewrite.output
+        if text is None:
+            return {}
+        try:
+            result = msgspec.json.decode(bytes(outcome.event.raw))["tool_output"]
+        except (msgspec.MsgspecError, KeyError, TypeError):
+            result = None
+        return {"output": with_text(result if isinstance(result, dict) else {}, text)}
+
+    # ── as a host ───────────────────────────────────────────────────────────────────────────
+
+    def native_for(self, event: str) -> str:
+        """One event tells of success and failure here."""
+        return super().native_for("post_tool_use" if event == "post_tool_use_failure" else event)
+
+    def payload(self, event: Event) -> dict[str, Any]:
+        """A native payload for an event that came from elsewhere."""
+        data = super().payload(event)
+        data.pop("agent_id", None)
+        data.pop("agent_type", None)
+        data["invoked_by"] = "subagent" if event.agent.depth else "main"
+        native = data["event"]
+        if isinstance(event, ToolEvent):
+            data["tool_user_id"] = event.tool.call_id or ""
+            if native == "after_tool_call":
+                data["tool_output"] = _structured(event, data["tool_name"])
+        elif isinstance(event, Stop):
+            last = {"role": "assistant", "content": event.last_message}
+            data["messages"] = [last] if event.last_message else []
+        elif native == "turn_end":
+            spoken = [m.get("content") for m in getattr(event, "messages", ())]
+            data |= {
+                "response": spoken[-1] if spoken else "",
+                "turn_number": data["turn_number"] or 1,
+            }
+        return data
+
+    def read_answer(self, event: Event, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer:
+        """Exit codes say only whether the hook worked: 2 blocks nothing here."""
+        if exit_code != 0:
+            raise crashed(exit_code, stderr)
+        text = said(stdout)
+        if not text:
+            return PASS
+        try:
+            body = msgspec.json.decode(text, type=dict[str, Any] | None)
+            result = msgspec.convert(folded(body or {}), _Result)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as exc:
+            raise HandlerAnswerError(f"not a result of a Kodelet hook: {exc}") from exc
+        return _answer(self.native_of(event), result, event)
+
+
+def _answer(native: str, result: _Result, event: Event) -> Answer:
+    match native:
+        case "before_tool_call" | "user_message_send" if result.blocked:
+            return deny((result.reason or "").strip() or NO_REASON)
+        case "before_tool_call" if result.input is not None:
+            return _with_input(result.input, event)
+        case "after_tool_call" if result.output is not None:
+            return Answer(rewrite=Rewrite(output=result_text(result.output)))
+        case "agent_stop" if result.follow_up_messages:
+            return follow_up(*result.follow_up_messages)
+        case _:
+            return PASS
+
+
+def _with_input(new: Any, event: Event) -> Answer:
+    """The input is replaced whole, so keys that are not in it are deleted."""
+    if not isinstance(new, dict):
+        return deny("a hook replaced the input by something that is no object; no tool can take it")
+    old = event.tool.input if isinstance(event, ToolEvent) else {}
+    return Answer(rewrite=Rewrite(input={**new, **{key: None for key in old if key not in new}}))
+
+
+def _structured(event: ToolEvent, name: str) -> dict[str, Any]:
+    failed = isinstance(event, PostToolUseFailure) or event.tool.ok is False
+    error = event.error if isinstance(event, PostToolUseFailure) else event.tool.output
+    result = {
+        "toolName": name,
+        "success": not failed,
+        "timestamp": event.time.isoformat(),
+        "metadataType": "custom_tool",
+    }
+    text = event.tool.output or ""
+    if event.tool.kind is ToolKind.SHELL:
+        shell = {"command": event.tool.command or "", "exitCode": int(failed), "output": text}
+        result |= {"metadataType": "bash", "metadata": {**shell, "executionTime": 0}}
+    else:
+        result["metadata"] = {"executionTime": 0, "output": text}
+    return {**result, **({"error": error or "failed"} if failed else {})}
