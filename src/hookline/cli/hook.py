@@ -187,6 +187,8 @@ def _write(number: int, stream: "TextIO | None", content: bytes) -> bool:
 
 def _last_word(event: Event | None) -> int:
     """The exit code when no answer could be written: 2 closes a gate, 1 has no effect."""
+    # Codex and Gemini CLI take an exit code of 2 for nothing when stderr is empty.
+    _write(2, sys.stderr, b"hookline: the answer could not be written to stdout\n")
     return 2 if event is None or (event.gate and not event.continues) else 1
 
 
