@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -81,6 +82,8 @@ class Hooks:
         with self._turn:  # threads of one program share the loop and its worker processes
             if self._runner is None:
                 self._runner = asyncio.Runner()
+                # Functions alone need no closing, so nobody may be left with an open loop.
+                weakref.finalize(self, self._runner.get_loop().close)
             return self._runner.run(self.fire(event))
 
     async def aclose(self) -> None:

@@ -67,10 +67,6 @@ def run(args: list[str] | None = None) -> None:
         if debug:
             raise
         _fail(str(exc), 1)
-    except BrokenPipeError:
-        # The reader went away, as `| head` does. Nothing more can be said to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
     except Exception as exc:
         if debug:
             raise

@@ -10,6 +10,7 @@ import click
 import msgspec
 from msgspec import Struct
 from msgspec.structs import fields as fields_of
+from msgspec.structs import replace
 
 from hookline import registry
 from hookline.app import App, open_app
@@ -228,7 +229,11 @@ async def _fire(app: App, options: _Options, payload: bytes) -> tuple[Outcome, d
     try:
         event = codec.decode(payload, options.event)
         outcome = await app.fire(event)
-        return outcome, outcome.as_json(reply=shows.encode(outcome) if shows else None)
+        reply = None if shows is None else shows.encode(outcome)
+        if shows is not None:
+            changes = shows.translate(outcome).substitutions
+            outcome = replace(outcome, substitutions=(*outcome.substitutions, *changes))
+        return outcome, outcome.as_json(reply=reply)
     except HooklineError as exc:
         return _denied(event, str(exc))
 

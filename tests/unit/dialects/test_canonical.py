@@ -10,7 +10,7 @@ from hookline.dialects.canonical import DIALECT
 from hookline.model.answers import PASS, Answer, Rewrite, context, deny, notice
 from hookline.model.errors import DecodeError, HandlerAnswerError, HandlerCrashed
 from hookline.model.events import Event, PostToolUse, PreToolUse, Stop
-from hookline.model.outcome import Outcome, Reply
+from hookline.model.outcome import Outcome, Reply, Translated
 from hookline.model.tools import Mcp, Tool, ToolKind
 from hookline.model.verdicts import Verdict
 from support.lifecycle import ALL, CONTINUING, GATES
@@ -166,6 +166,13 @@ def test_what_the_tool_answered_is_kept() -> None:
 
 def test_the_verdict_is_always_said() -> None:
     assert DIALECT.encode(Outcome(event=Stop())) == Reply(stdout=b'{"verdict":"pass"}\n')
+
+
+@given(answers())
+def test_there_is_nothing_to_translate(answer: Answer) -> None:
+    outcome = Outcome(event=Stop(), answer=answer)
+
+    assert DIALECT.translate(outcome) == Translated(answer)
 
 
 @given(answers())

@@ -90,6 +90,12 @@ def test_whatever_a_hook_raises_stays_in_the_engine(
     assert outcome.runs[0].failed
 
 
+@pytest.mark.parametrize("waits", [False, True], ids=["instant", "waiting"])
+def test_a_person_at_the_keyboard_interrupts_whatever_runs(waits: bool) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        fire([failing(KeyboardInterrupt(), waits=waits)], shell("ls"))
+
+
 @pytest.mark.parametrize("nonsense", [None, "deny", {"verdict": "deny"}, Answer], ids=str)
 @pytest.mark.parametrize("waits", [False, True], ids=["instant", "waiting"])
 def test_a_handler_that_returns_no_answer_has_failed(nonsense: object, waits: bool) -> None:

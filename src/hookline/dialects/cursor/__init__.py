@@ -1,0 +1,5 @@
+"""Cursor."""
+
+from hookline.dialects.cursor.codec import Cursor
+
+DIALECT = Cursor()

@@ -1,0 +1,120 @@
+"""Events of other platforms as Cursor would have sent them."""
+
+from typing import Any
+
+import msgspec
+
+from hookline.dialects.cursor.tools import native_call
+from hookline.model.events import (
+    AfterLlmCall,
+    CompactionEvent,
+    Event,
+    PostToolUse,
+    PostToolUseFailure,
+    PromptEvent,
+    SessionEnd,
+    Stop,
+    SubagentStart,
+    SubagentStop,
+    ToolEvent,
+)
+from hookline.model.tools import Tool, ToolKind
+
+__all__ = ["payload"]
+
+
+def payload(event: Event, native: str) -> dict[str, Any]:
+    """The native payload."""
+    data: dict[str, Any] = {
+        "hook_event_name": native,
+        "cursor_version": "",
+        "workspace_roots": [event.cwd] if event.cwd else [],
+        "user_email": None,
+    }
+    if native == "workspaceOpen":
+        return data
+    data |= {
+        "conversation_id": event.session_id,
+        "generation_id": "",
+        "model": getattr(event, "model", ""),
+        "transcript_path": None,
+    }
+    if native in {"sessionStart", "sessionEnd"}:
+        data |= {"session_id": event.session_id, "is_background_agent": False}
+    return data | _own(event)
+
+
+def _own(event: Event) -> dict[str, Any]:
+    match event:
+        case ToolEvent():
+            return _call(event) | _result(event)
+        case SessionEnd():
+            return {"reason": event.reason or "completed", "duration_ms": 0, "final_status": ""}
+        case PromptEvent():
+            prompt = event.prompt or "\n".join(getattr(event, "prompts", ()))
+            return {"prompt": prompt, "attachments": []}
+        case SubagentStart():
+            return {
+                "subagent_id": event.agent.id or "",
+                "subagent_type": event.agent.name,
+                "task": "",
+                "parent_conversation_id": event.session_id,
+                "is_parallel_worker": False,
+            }
+        case SubagentStop():
+            ended = {"subagent_type": event.agent.name, "summary": event.last_message}
+            return ended | _ended(event.stop_hook_active)
+        case Stop():
+            return _ended(event.stop_hook_active)
+        case CompactionEvent():
+            return {
+                "trigger": "manual" if event.trigger == "manual" else "auto",
+                "context_tokens": event.input_tokens or 0,
+                "context_window_size": event.context_limit or 0,
+            }
+        case AfterLlmCall():
+            last = event.messages[-1].get("content") if event.messages else ""
+            return {"text": last if isinstance(last, str) else msgspec.json.encode(last).decode()}
+    return {}
+
+
+def _ended(again: bool) -> dict[str, Any]:
+    return {"status": "completed", "loop_count": int(again)}
+
+
+def _call(event: ToolEvent) -> dict[str, Any]:
+    """The call, and beside it the key that scripts for the single events look for."""
+    tool = event.tool
+    name, given = native_call(tool)
+    data: dict[str, Any] = {
+        "tool_name": name,
+        "tool_input": given,
+        "tool_use_id": tool.call_id or "",
+        "cwd": event.cwd,
+    }
+    if tool.kind is ToolKind.SHELL and tool.command is not None:
+        data |= {"command": tool.command, "sandbox": False}
+    if tool.path is not None and tool.kind is not ToolKind.MCP:
+        data["file_path"] = tool.path
+    return data
+
+
+def _result(event: ToolEvent) -> dict[str, Any]:
+    tool = event.tool
+    if isinstance(event, PostToolUseFailure):
+        failed = {"error_message": event.error, "failure_type": "error", "is_interrupt": False}
+        return failed | {"duration": tool.duration_ms or 0}
+    if not isinstance(event, PostToolUse):
+        return {}
+    data = {"tool_output": _stringified(tool), "duration": tool.duration_ms or 0}
+    return data | {"output": tool.output or ""} if tool.kind is ToolKind.SHELL else data
+
+
+def _stringified(tool: Tool) -> str:
+    """Cursor sends an answer as JSON in a text."""
+    text = tool.output or ""
+    if tool.kind is ToolKind.SHELL:
+        return msgspec.json.encode({"stdout": text}).decode()
+    if tool.kind is ToolKind.MCP:
+        return msgspec.json.encode({"content": [{"type": "text", "text": text}]}).decode()
+    return msgspec.json.encode(text).decode()

@@ -1,0 +1,116 @@
+"""What a hook written for VS Code said, by that client's rules on where a word counts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from hookline.dialects._native import said
+from hookline.dialects._wire import NO_REASON, crashed
+from hookline.model.answers import PASS, Answer, Rewrite, deny
+from hookline.model.errors import HandlerAnswerError
+from hookline.model.verdicts import Verdict
+
+__all__ = ["read"]
+
+_NEVER_STOPPED = {"SessionStart", "SubagentStart"}
+_EXIT_2_IS_NOTHING = {"SessionStart", "SubagentStart", "PreCompact"}
+_CONTINUED = {"Stop", "SubagentStop"}
+# Where `decision` counts: beside hookSpecificOutput, inside it, or both.
+_DECIDES_OUTSIDE = {"UserPromptSubmit", "PostToolUse", "SubagentStop"}
+_DECIDES_INSIDE = {"Stop", "SubagentStop"}
+# Output of the first is taken on the second as well, never the other way round.
+_ALIASES = {("Stop", "SubagentStop"), ("SessionStart", "SubagentStart")}
+_PERMISSIONS = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
+
+
+def read(native: str, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer:
+    """The answer. Raises HandlerError where the client would only log one."""
+    if exit_code == 2:
+        return _exit_2(native, stderr)
+    if exit_code != 0:
+        raise crashed(exit_code, stderr)
+    text = said(stdout)
+    if not text.startswith("{") or native == "PreCompact":
+        return PASS  # the client keeps other text as it is, and reads nothing in it
+    try:
+        body = msgspec.json.decode(text, type=dict[str, Any])
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as exc:
+        raise HandlerAnswerError(f"not an answer of VS Code's: {exc}") from exc
+    own = body.get("hookSpecificOutput") or {}
+    if not isinstance(own, dict):
+        raise HandlerAnswerError("`hookSpecificOutput` must be an object")
+    _check_name(body, native, "hookEventName")
+    _check_name(own, native, "hookSpecificOutput.hookEventName")
+    answer = _answer(body, own, native)
+    return PASS if answer == PASS else answer
+
+
+def _exit_2(native: str, stderr: bytes) -> Answer:
+    reason = said(stderr)
+    if native in _EXIT_2_IS_NOTHING or (native in _CONTINUED and not reason):
+        raise crashed(2, stderr)
+    return deny(reason or NO_REASON)
+
+
+def _check_name(part: Mapping[str, Any], native: str, where: str) -> None:
+    name = part.get("hookEventName")
+    if isinstance(name, str) and name != native and (name, native) not in _ALIASES:
+        raise HandlerAnswerError(
+            f"`{where}` is `{name}` and the event `{native}`: VS Code passes over such an answer"
+        )
+
+
+def _answer(body: Mapping[str, Any], own: Mapping[str, Any], native: str) -> Answer:
+    notes = (body["systemMessage"],) if _has(body, "systemMessage") else ()
+    stop = body.get("stopReason")
+    stopped = isinstance(stop, str) or body.get("continue") is False
+    if stopped and native in _NEVER_STOPPED:
+        return Answer(notice=notes)
+    verdict, reason = _decision(body, own, native)
+    if stopped:
+        verdict, reason = Verdict.HALT, stop or reason
+    if verdict >= Verdict.ASK and not reason.strip():
+        reason = NO_REASON
+    extra = own if native != "UserPromptSubmit" or _has(own, "additionalContext") else body
+    updated = own.get("updatedInput") if native == "PreToolUse" else None
+    if updated is not None and not isinstance(updated, dict):
+        raise HandlerAnswerError("`updatedInput` must be an object")
+    takes_context = native not in _CONTINUED and _has(extra, "additionalContext")
+    return Answer(
+        verdict=verdict,
+        reason=reason,
+        notice=notes,
+        context=(extra["additionalContext"],) if takes_context else (),
+        rewrite=Rewrite(input=updated or None),
+    )
+
+
+def _decision(body: Mapping[str, Any], own: Mapping[str, Any], native: str) -> tuple[Verdict, str]:
+    if native == "PreToolUse":
+        word = own.get("permissionDecision")
+        if word:
+            if not isinstance(word, str) or word not in _PERMISSIONS:
+                raise HandlerAnswerError(f"`permissionDecision` is `{word}`, which is no decision")
+            return _PERMISSIONS[word], _text(own, "permissionDecisionReason")
+    blocks = [part for part in (own, body) if _text(part, "decision") in {"block", "deny"}]
+    for part in blocks:
+        counts = _DECIDES_INSIDE if part is own else _DECIDES_OUTSIDE
+        if native in counts and part["decision"] == "block":
+            reason = _text(part, "reason")
+            if native in _CONTINUED and not reason.strip():
+                raise HandlerAnswerError(f"a block on {native} counts only with a `reason`")
+            return Verdict.DENY, reason
+    if blocks:
+        where = "inside `hookSpecificOutput`" if native == "Stop" else "as VS Code documents it"
+        raise HandlerAnswerError(f"`decision` does not count here on {native}; say it {where}")
+    return Verdict.PASS, ""
+
+
+def _has(part: Mapping[str, Any], key: str) -> bool:
+    return bool(_text(part, key))
+
+
+def _text(part: Mapping[str, Any], key: str) -> str:
+    value = part.get(key)
+    return value if isinstance(value, str) else ""

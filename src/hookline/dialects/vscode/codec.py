@@ -1,0 +1,192 @@
+"""VS Code's payloads and answers: Claude Code's words, and other rules on where they count."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from msgspec.structs import replace
+
+from hookline.dialects._native import JsonDialect, joined
+from hookline.dialects._support import load_support
+from hookline.dialects._translate import translate
+from hookline.dialects._wire import line
+from hookline.dialects.vscode.answers import read
+from hookline.dialects.vscode.tools import TOOLS
+from hookline.model.answers import Answer
+from hookline.model.errors import UnsupportedError
+from hookline.model.events import Event, ToolEvent
+from hookline.model.outcome import Outcome, Reply, Substitution, Translated
+from hookline.model.support import Support
+from hookline.model.text import visible
+from hookline.model.verdicts import Verdict
+
+__all__ = ["VSCode"]
+
+# Here a stop reason has no effect, and may cost the rest of the answer.
+_NEVER_STOPPED = {"SessionStart", "SubagentStart", "PreCompact"}
+_CONTINUED = {"Stop", "SubagentStop"}
+# Moments for which VS Code has no event of their own, and what it fires there.
+_ALSO = {
+    "session_resume": "SessionStart",
+    "steering_submit": "UserPromptSubmit",
+    "follow_up_submit": "UserPromptSubmit",
+    "before_compaction": "PreCompact",
+}
+
+
+class VSCode(JsonDialect):
+    """The dialect of VS Code's local agent."""
+
+    id = "vscode"
+    tools = TOOLS
+    support = load_support(__file__)
+    fields: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "SessionStart": {"source": "source"},
+        "UserPromptSubmit": {"prompt": "prompt"},
+        "PreCompact": {"trigger": "trigger"},
+        "SubagentStop": {"stop_hook_active": "stop_hook_active"},
+        "Stop": {"stop_hook_active": "stop_hook_active"},
+    }
+
+    def native_name(self, data: Mapping[str, Any], given: str | None) -> str:
+        """The event; the first versions wrote ``hookEventName``."""
+        old = data.get("hookEventName")
+        return super().native_name(data, old if isinstance(old, str) and old else given)
+
+    def common(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
+        """What every event has; the first versions wrote ``sessionId``."""
+        found = super().common(data, native)
+        old = data.get("sessionId")
+        if not found["session_id"] and isinstance(old, str):
+            found["session_id"] = old
+        return found
+
+    def native_of(self, event: Event) -> str:
+        """VS Code's name of an event; empty for what only others have."""
+        if event.dialect == self.id and event.native_event:
+            return event.native_event
+        name = event.event_id()
+        return _ALSO.get(name) or self.native_for(name)
+
+    # ── out ─────────────────────────────────────────────────────────────────────────────────
+
+    def translate(self, outcome: Outcome) -> Translated:
+        """A new input that the client would throw away is denied; a kept output is said aloud."""
+        native = self.native_of(outcome.event)
+        done = translate(outcome, self._support_for(outcome, native), native)
+        if native != "PostToolUse" or done.answer.verdict is not Verdict.DENY:
+            return done
+        why = f"{self.support.client} on {native} keeps the output; the reason stands beside it"
+        change = Substitution("deny", "feedback", why)
+        return Translated(done.answer, (*done.substitutions, change), done.latch)
+
+    def _support_for(self, outcome: Outcome, native: str) -> Support:
+        event = outcome.event
+        if outcome.answer.rewrite.input is None or not isinstance(event, ToolEvent):
+            return self.support
+        row = self.support.find(native)
+        if row is None or self._keeps_the_schema(event, self.final_input(outcome)):
+            return self.support
+        strict = replace(row, cells={**row.cells, "input": "deny"})
+        return replace(self.support, events={**self.support.events, native: strict})
+
+    def _keeps_the_schema(self, event: ToolEvent, after: Mapping[str, Any]) -> bool:
+        """Whether the tool surely takes this: its own keys, each with the type it had.
+
+        An input outside the tool's schema is dropped without a word, and the old one runs.
+        """
+        before, row = event.tool.input, self.tools.rows.get(event.tool.name)
+        known = set(row.keys.values()) if row is not None else set()
+        return set(before) <= set(after) and all(
+            type(value) is type(before[key])
+            if key in before
+            else key in known and isinstance(value, str)
+            for key, value in after.items()
+        )
+
+    def spell(self, outcome: Outcome, answer: Answer) -> Reply:
+        """JSON on stdout with exit 0, or nothing at all."""
+        native = self.native_of(outcome.event)
+        body = self._body(native, outcome, answer)
+        return Reply(stdout=line(body) if body else b"")
+
+    def _body(self, native: str, outcome: Outcome, answer: Answer) -> dict[str, Any]:
+        body: dict[str, Any] = {}
+        own: dict[str, Any] = {}
+        # Also where a halt became a latch: what can be ended here is ended besides.
+        halted = outcome.verdict is Verdict.HALT and native not in _NEVER_STOPPED
+        if answer.notice:
+            body["systemMessage"] = joined(answer.notice)
+        if answer.context:
+            own["additionalContext"] = joined(answer.context)
+        if halted:
+            body |= _stop(visible(outcome.reason))
+        if native == "PreToolUse":
+            own |= self._permission(outcome, answer)
+        elif native == "PostToolUse" and answer.verdict in {Verdict.DENY, Verdict.HALT}:
+            body |= {"decision": "block", "reason": answer.reason}
+        elif native == "UserPromptSubmit" and answer.verdict in {Verdict.DENY, Verdict.HALT}:
+            # The documentation knows only the second, which for a prompt is the same.
+            body |= {"decision": "block", "reason": answer.reason, **_stop(answer.reason)}
+        elif native in _CONTINUED and answer.follow_up and not halted:
+            # Without a reason the client passes over the block.
+            reason = joined(answer.follow_up).strip() or "A hook wants the work to go on."
+            again = {"decision": "block", "reason": reason}
+            own |= again
+            if native == "SubagentStop":
+                body |= again
+        if own:
+            body["hookSpecificOutput"] = {"hookEventName": native, **own}
+        return body
+
+    def _permission(self, outcome: Outcome, answer: Answer) -> dict[str, Any]:
+        own: dict[str, Any] = {}
+        verdict = Verdict.DENY if answer.verdict is Verdict.HALT else answer.verdict
+        if verdict is not Verdict.PASS:
+            own["permissionDecision"] = verdict.value
+            if answer.reason:
+                own["permissionDecisionReason"] = answer.reason
+        if answer.rewrite.input is not None and verdict is not Verdict.DENY:
+            own["updatedInput"] = self.final_input(outcome)
+        return own
+
+    # ── as a host ───────────────────────────────────────────────────────────────────────────
+
+    def payload(self, event: Event) -> dict[str, Any]:
+        """The keys that VS Code sends, for an event that came from elsewhere."""
+        native = self.native_of(event)
+        if not native:
+            raise UnsupportedError(f"VS Code has no event for `{event.event_id()}`")
+        data = {"timestamp": event.time.isoformat(), **super().payload(event)}
+        if native == "SessionStart":
+            data["source"] = "new"  # the only word it knows
+        elif native == "PreCompact":
+            data["trigger"] = data["trigger"] or "auto"
+        elif native in {"SubagentStart", "SubagentStop"}:
+            data |= {"agent_id": event.agent.id or "", "agent_type": event.agent.name}
+        elif isinstance(event, ToolEvent):
+            data.setdefault("tool_use_id", "")
+        return data
+
+    def read_answer(self, event: Event, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer:
+        """As the client reads it; what it passes over without a word is a failure here."""
+        answer = read(self.native_of(event), stdout=stdout, stderr=stderr, exit_code=exit_code)
+        if answer.rewrite.input is None or not isinstance(event, ToolEvent):
+            return answer
+        changed = self._changes(event, answer.rewrite.input)
+        return replace(answer, rewrite=replace(answer.rewrite, input=changed))
+
+    def _changes(self, event: ToolEvent, new: Mapping[str, Any]) -> dict[str, Any]:
+        """A whole new input as what it changes in the one the hook was shown."""
+        tool = event.tool
+        own = event.dialect == self.id
+        shown = tool.input if own else self.native_input(tool)
+        row = None if own else self.tools.rows.get(self.native_tool(tool))
+        # Another platform's event wants canonical names, which it writes under its own keys.
+        names = {} if row is None else {native: name for name, native in row.keys.items()}
+        gone = {names.get(key, key): None for key in shown if key not in new}
+        kept = {names.get(key, key): value for key, value in new.items() if shown.get(key) != value}
+        return {**gone, **kept}
+
+
+def _stop(reason: str) -> dict[str, Any]:
+    return {"continue": False, "stopReason": reason}

@@ -1,0 +1,242 @@
+"""``hookline check``: every mistake at once, and an honest last line."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hookline.cli import check, trust
+from support.cli import Machine
+
+MISTAKES = """\
+version: 1
+hooks:
+  - name: one
+    on: pre_tool_us
+    deny: no
+  - name: two
+    on: stop
+    match: {tool: shell}
+    run: "true"
+  - name: three
+    on: pre_tool_use
+    match: {command: "/(/"}
+    denny: no
+  - on: session_start
+    ask: why
+extra: 1
+"""
+RIGHT = "version: 1\nhooks:\n  - {name: all, on: pre_tool_use, deny: no}\n"
+
+
+@pytest.fixture
+def machine(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Machine:
+    return Machine(tmp_path, capfdbinary)
+
+
+def test_all_mistakes_are_found_at_once_with_file_and_line(machine: Machine) -> None:
+    machine.write(machine.config, MISTAKES)
+    done = machine.run("check")
+    assert done.code == 1
+    errors = [line for line in done.out.splitlines() if line.startswith("error: ")]
+    prefix = f"error: {machine.config}:"
+    assert all(line.startswith(prefix) for line in errors)
+    lines = [int(line.removeprefix(prefix).partition(":")[0]) for line in errors]
+    assert lines == sorted(lines)
+    assert {4, 8, 12, 13, 15, 16} <= set(lines)
+    text = "\n".join(errors)
+    for word in ("`pre_tool_use`", "`deny`", "never has a `tool`", "`extra` is not a key"):
+        assert word in text
+    assert "no mistakes" not in done.out
+
+
+def test_the_last_line_says_how_the_file_stands(machine: Machine) -> None:
+    def last() -> str:
+        return machine.call("check").out.splitlines()[-1].removeprefix(f"{machine.config}: ")
+
+    machine.write(machine.config, RIGHT)
+    assert last() == "NOT in force: it was never trusted; run `hookline trust`"
+    machine.trust(RIGHT)
+    assert last() == "in force: this version is trusted"
+    machine.write(machine.config, RIGHT + "# edited\n")
+    assert last().startswith("NOT in force: it changed since it was trusted")
+    machine.write(machine.config, MISTAKES)
+    assert last().startswith("NOT in force: it changed since it was trusted")
+    machine.config.unlink()
+    assert last() == "in force from its trusted copy: the file itself is gone"
+
+
+def test_a_right_file_exits_0_whether_or_not_it_is_trusted(machine: Machine) -> None:
+    machine.write(machine.config, RIGHT)
+    done = machine.call("check")
+    assert done.code == 0
+    assert f"{machine.config}: 1 hook, no mistakes" in done.out
+
+
+def test_nothing_to_check_says_what_to_do(machine: Machine) -> None:
+    done = machine.call("check")
+    assert (done.code, done.out) == (0, "No config counts here. `hookline init` writes one.\n")
+
+
+def test_json_has_every_file_with_its_state_hooks_problems_and_pins(machine: Machine) -> None:
+    machine.write("guard.sh", "#!/bin/sh\n", 0o755)
+    machine.trust("version: 1\nhooks:\n  - {name: g, on: pre_tool_use, run: ./guard.sh x}\n")
+    (shown,) = machine.call("check", "--json").json
+    assert shown == {
+        "file": str(machine.config),
+        "state": "trusted",
+        "hooks": 1,
+        "problems": [],
+        "pins": [
+            {
+                "hook": "g",
+                "pinned": [str(machine.project / "guard.sh")],
+                "not_pinned": ["what `./guard.sh` sources, imports or starts"],
+            }
+        ],
+    }
+
+
+def test_json_has_problems_with_file_line_message_and_hint(machine: Machine) -> None:
+    machine.write(machine.config, "version: 1\nhoks: []\n")
+    done = machine.call("check", "--json")
+    assert done.code == 1
+    (shown,) = done.json
+    assert shown["problems"] == [
+        {
+            "file": str(machine.config),
+            "line": 2,
+            "message": "`hoks` is not a key",
+            "hint": "did you mean `hooks`?",
+        }
+    ]
+
+
+def test_a_trusted_copy_without_its_file_counts_its_hooks(machine: Machine) -> None:
+    machine.write("more.yaml", "version: 1\nhooks:\n  - {name: b, on: stop, run: 'true'}\n")
+    machine.trust(RIGHT + "include: [more.yaml]\n")
+    machine.config.unlink()
+    (shown,) = machine.call("check", "--json").json
+    assert (shown["state"], shown["hooks"]) == ("missing", 2)
+
+
+def test_files_may_be_named(machine: Machine) -> None:
+    machine.write("a.yaml", RIGHT)
+    machine.write("b.yaml", "version: 2\n")
+    done = machine.call("check", "a.yaml", "b.yaml", "nowhere.yaml")
+    assert done.code == 1
+    assert "a.yaml: 1 hook, no mistakes" in done.out
+    assert f"error: {machine.project}/b.yaml:1: " in done.out
+    assert f"error: {machine.project}/nowhere.yaml: cannot be read" in done.out
+
+
+def test_what_is_not_pinned_is_said(machine: Machine) -> None:
+    machine.write(machine.config, "version: 1\nhooks:\n  - {name: f, on: stop, run: make test}\n")
+    assert "not pinned: program `make` on PATH (f)" in machine.call("check").out
+
+
+class TestOwnFiles:
+    def user(self, machine: Machine, text: str) -> None:
+        machine.user_file.parent.mkdir(parents=True, exist_ok=True)
+        machine.user_file.write_text(text, encoding="utf-8")
+
+    def test_the_users_own_file_needs_no_trust(self, machine: Machine) -> None:
+        self.user(machine, RIGHT + "project_allow: true\n")
+        for args in ((), (str(machine.user_file),)):
+            done = machine.call("check", *args)
+            assert done.code == 0
+            assert done.out.splitlines() == [
+                f"{machine.user_file}: 1 hook, no mistakes",
+                f"{machine.user_file}: in force: it needs no trust",
+            ]
+
+    def test_a_broken_one_is_said_to_close_gates(self, machine: Machine) -> None:
+        self.user(machine, MISTAKES)
+        done = machine.call("check")
+        assert done.code == 1
+        assert f"error: {machine.user_file}:4: " in done.out
+        assert done.out.splitlines()[-1] == (
+            f"{machine.user_file}: NOT usable: whatever can be blocked is denied until it is mended"
+        )
+
+    def test_mistakes_of_several_files_are_found_in_one_go(self, machine: Machine) -> None:
+        self.user(machine, "version: 1\nhoks: []\n")
+        machine.write(machine.config, "version: 1\nhoooks: []\n")
+        done = machine.call("check")
+        assert f"{machine.user_file}:2" in done.out
+        assert f"{machine.config}:2" in done.out
+
+    @pytest.mark.skipif(os.getuid() != 0, reason="only root can own a managed file")
+    def test_a_managed_file_that_others_can_write_is_not_in_force(
+        self, machine: Machine, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        managed = machine.base / "etc/hookline.yaml"
+        managed.parent.mkdir()
+        managed.write_text(RIGHT, encoding="utf-8")
+        monkeypatch.setattr(check, "MANAGED_FILE", str(managed))
+        machine.base.chmod(0o755)
+        managed.chmod(0o666)
+        done = machine.call("check")
+        assert done.code == 1
+        assert "can be written by others than its owner" in done.out
+        assert "NOT in force: a managed file must be owned by root" in done.out
+        managed.chmod(0o644)
+        done = machine.call("check")
+        assert done.code == 0
+        assert done.out.endswith("in force: it needs no trust\n")
+
+
+class TestDamage:
+    def test_an_altered_trusted_copy_is_found(self, machine: Machine) -> None:
+        machine.trust(RIGHT)
+        for blob in (machine.state / "trust/blobs").iterdir():
+            blob.chmod(0o600)
+            blob.write_bytes(b"version: 1\n")
+        done = machine.call("check")
+        assert done.code == 1
+        assert "was altered" in done.out
+        machine.config.unlink()
+        done = machine.call("check")
+        assert done.code == 1
+        assert "was altered" in done.out
+
+    def test_an_altered_index_is_found(self, machine: Machine) -> None:
+        machine.trust(RIGHT)
+        for index in (machine.state / "trust").rglob("*"):
+            if index.is_file() and "blobs" not in index.parts:
+                index.chmod(0o600)
+                index.write_bytes(b"{}")
+        done = machine.call("check")
+        assert done.code == 1
+        assert "NOT usable: its trusted copy is damaged" in done.out
+
+
+class TestOffer:
+    """On a terminal, an edited file without mistakes may be trusted right away."""
+
+    @pytest.fixture
+    def offered(self, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+        calls: list[list[str]] = []
+        monkeypatch.setattr(check, "_can_ask", lambda app: True)
+        monkeypatch.setattr(trust.command, "main", lambda args, **_: calls.append(args))
+        return calls
+
+    def test_an_edit_is_offered(self, machine: Machine, offered: list[list[str]]) -> None:
+        machine.write(machine.config, RIGHT)
+        assert machine.call("check").code == 0
+        assert offered == [[str(machine.config)]]
+
+    def test_mistakes_are_not(self, machine: Machine, offered: list[list[str]]) -> None:
+        machine.write(machine.config, MISTAKES)
+        assert machine.call("check").code == 1
+        assert offered == []
+
+    def test_what_is_in_force_is_not(self, machine: Machine, offered: list[list[str]]) -> None:
+        machine.trust(RIGHT)
+        assert machine.call("check").code == 0
+        assert offered == []
+
+    def test_nobody_is_asked_in_a_pipe(self, machine: Machine) -> None:
+        machine.write(machine.config, RIGHT)
+        assert machine.run("check").code == 0
+        assert not machine.state.exists()
