@@ -10,6 +10,7 @@ from bench.measure import Ratio, alternate, ratio
 from hookline import PreToolUse, tool
 from hookline.app import App
 from hookline.model.events import Event
+from hookline.model.ports import Caller
 
 BUSY = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
 
@@ -29,10 +30,13 @@ class Project:
         self.payload = b"x" * 600
         self.runner = asyncio.Runner()
         self.count = len(commands)
+        loaded = self.app.config_for(self.event, directory)
+        self.engine = self.app.engine_for(loaded)
+        self.caller = Caller(env=env, project_dir=directory)
 
     def fire(self) -> None:
         """One event; every hook must have passed."""
-        outcome = self.runner.run(self.app.fire(self.event))
+        outcome = self.runner.run(self.engine.handle(self.event, self.caller))
         assert len(outcome.runs) == self.count, outcome.runs
         assert not any(run.failed for run in outcome.runs), outcome.runs
 

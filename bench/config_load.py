@@ -1,11 +1,11 @@
 """Loading a config of a hundred hooks, against a bare parse of the same file."""
 
 import yaml
-from hookline.config.compile import compile_file
 
 from bench.measure import Ratio, alternate, ratio
 from hookline import registry
 from hookline.app import App
+from hookline.config.compile import compile_file
 from hookline.model.hook import Layer
 
 

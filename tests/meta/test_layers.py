@@ -13,6 +13,7 @@ SRC = Path(hookline.__file__).parent
 MAY_IMPORT = {
     "shell": set(),
     "processes": set(),
+    "jsontext": set(),
     "model": set(),
     "engine": {"model"},
     "config": {"model", "shell"},

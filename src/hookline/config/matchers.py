@@ -228,7 +228,8 @@ _WORDS: Mapping[str, Callable[[Event], str]] = {
 
 
 def _urls(tool: Tool | None) -> tuple[str, ...]:
-    return _texts(tool.url) if tool is not None else ()
+    # Some tools take several addresses in one text; none of them may hide behind another.
+    return tuple((tool.url or "").split()) if tool is not None else ()
 
 
 def _mcp_names(event: Event, tool: Tool | None) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ def _fit_deny(draft: _Draft) -> None:
         case "halt":
             draft.swap("deny", "halt", "can only end the run", verdict=Verdict.HALT)
         case "feedback":
-            pass  # the dialect spells it as text beside the output, which it cannot remove
+            draft.swap("deny", "feedback", "keeps the output; the reason stands beside it")
         case _:
             texts = (*draft.answer.notice, draft.answer.reason)
             why = "cannot be blocked; the reason reaches people only"

@@ -28,7 +28,7 @@ from hookline.model.verdicts import BLOCKING, Verdict
 __all__ = ["Engine"]
 
 # A handler ends itself at its deadline; this is for one that does not.
-_BACKSTOP = 1.0
+_BACKSTOP = 0.3
 _ANY = Match()
 
 
@@ -142,9 +142,12 @@ class Engine:
         if not trail.said and not trail.substitutions:
             return Outcome(event=event, runs=tuple(trail.runs))
         answers = []
+        variables = {id(run) for run, said in trail.said if said.rewrite.env}
         for run, said in trail.said:
             answer = said
-            if answer.verdict is Verdict.ALLOW and run.seen is not trail.event:
+            # Variables are input, too: `LD_PRELOAD` turns an allowed command into another one.
+            other_env = bool(variables - {id(run)})
+            if answer.verdict is Verdict.ALLOW and (run.seen is not trail.event or other_env):
                 why = f"`{run.hook.name}` allowed another input than the final one"
                 trail.substitutions.append(Substitution("allow", "pass", why))
                 answer = replace(answer, verdict=Verdict.PASS, reason="")

@@ -11,7 +11,7 @@ _KEEP = "\n\t"
 # Tags in which clients, and we, wrap what a hook says. Inside a hook's words they would let it
 # close the wrapper and speak as somebody else.
 _TAGS = re.compile(
-    r"<(?=/?\s*(system[-_]?reminder|hook[-_]?(context|prompt|output)|persisted-output|"
+    r"<(?=\s*/?\s*(system[-_]?reminder|hook[-_]?(context|prompt|output)|persisted-output|"
     r"user[-_]prompt[-_]submit|command-[a-z]+|tool_result|function_results|hookline)\b)",
     re.IGNORECASE,
 )

@@ -79,8 +79,14 @@ def test_only_the_events_name_is_needed(event: str) -> None:
     assert decoded.event_id() == event
     assert (decoded.session_id, decoded.cwd, decoded.dialect) == ("", "", "canonical")
     assert (decoded.agent.name, decoded.agent.depth, decoded.budget) == ("root", 0, None)
-    assert bytes(decoded.raw) == b"null"
+    assert json.loads(bytes(decoded.raw)) == {"event": event}
     assert decoded.id
+
+
+def test_what_we_do_not_know_of_survives_in_raw() -> None:
+    decoded = decode({"event": "stop", "weather": "rain"})
+
+    assert json.loads(bytes(decoded.raw))["weather"] == "rain"
 
 
 @pytest.mark.parametrize("payload", [{}, {"event": None}, {"event": ""}, {"event": "stop"}])

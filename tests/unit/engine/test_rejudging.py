@@ -260,3 +260,19 @@ def test_where_nothing_can_be_denied_a_rewrite_that_does_not_settle_denies_nothi
     outcome = fire([hook], PromptTransformed(prompt="hi"))
 
     assert outcome.verdict is Verdict.PASS
+
+
+def test_an_allow_does_not_hold_for_variables_that_another_hook_sets() -> None:
+    """``LD_PRELOAD`` turns an allowed command into another one."""
+    hooks = [bound("allows", allow()), bound("sets", rewrite(env={"LD_PRELOAD": "x"}))]
+
+    outcome = fire(hooks, shell("git status"))
+
+    assert outcome.verdict is Verdict.PASS
+    assert any(change.was == "allow" for change in outcome.substitutions)
+
+
+def test_a_hook_may_allow_what_it_sets_itself() -> None:
+    both = Answer(verdict=Verdict.ALLOW, rewrite=Rewrite(env={"A": "1"}))
+
+    assert fire([bound("h", both)], shell("git status")).verdict is Verdict.ALLOW

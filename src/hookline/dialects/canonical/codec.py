@@ -57,6 +57,8 @@ class Canonical:
             decoded: Event = _events.decode(payload if said else _with_event(payload, name))
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as exc:
             raise DecodeError(f"the payload is not canonical JSON: {_why(exc)}") from exc
+        if bytes(decoded.raw) == b"null":
+            decoded = replace(decoded, raw=msgspec.Raw(payload))
         if isinstance(decoded, ToolEvent):
             return replace(decoded, tool=_completed(decoded.tool))
         return decoded

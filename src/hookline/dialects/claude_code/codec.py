@@ -219,6 +219,9 @@ def _whole(change: Rewrite, event: Event) -> Rewrite:
     """``updatedInput`` replaces the whole input, so keys that are not in it are deleted."""
     if change.input is None or not isinstance(event, ToolEvent):
         return change
+    if event.dialect != "claude-code":
+        # The hook saw the input under Claude Code's keys; what it left out there is not ours.
+        return change
     gone = {key: None for key in event.tool.input if key not in change.input}
     return Rewrite(input={**change.input, **gone}, output=change.output, display=change.display)
 
@@ -238,13 +241,25 @@ def _in_shape(response: Any, text: str) -> Any:
     if not isinstance(response, dict):
         return text
     if "stdout" in response:
-        return {**response, "stdout": text, "stderr": ""}
+        return {**_blanked(response, ""), "stdout": text}
     if isinstance(response.get("file"), dict) and "content" in response["file"]:
-        return {**response, "file": {**response["file"], "content": text}}
+        kept = {**response["file"], "content": text}
+        return {**_blanked(response, ""), "type": response.get("type", "text"), "file": kept}
     if "content" in response:
         shaped = [{"type": "text", "text": text}] if isinstance(response["content"], list) else text
-        return {**response, "content": shaped}
-    return {key: text if isinstance(value, str) else value for key, value in response.items()}
+        return {**_blanked(response, ""), "content": shaped}
+    return _blanked(response, text)
+
+
+def _blanked(value: Any, text: str) -> Any:
+    """The same shape with ``text`` in place of every text: nothing of the old one may survive."""
+    if isinstance(value, str):
+        return text
+    if isinstance(value, list):
+        return [_blanked(each, "") for each in value]
+    if isinstance(value, dict):
+        return {key: _blanked(each, text) for key, each in value.items()}
+    return value
 
 
 def _as_text(output: Any) -> str:

@@ -17,7 +17,7 @@ from hookline.dialects.cursor.tools import OWN_KEYS, TOOLS, implied_call, mcp_te
 from hookline.model.answers import Answer
 from hookline.model.errors import UnsupportedError
 from hookline.model.events import Agent, Event, ToolEvent
-from hookline.model.outcome import Outcome, Reply, Substitution, Translated
+from hookline.model.outcome import Outcome, Reply, Translated
 from hookline.model.support import Support
 from hookline.model.tools import Mcp, Tool, ToolKind
 from hookline.model.verdicts import Verdict
@@ -136,15 +136,7 @@ class Cursor(JsonDialect):
     def translate(self, outcome: Outcome) -> Translated:
         """As far as Cursor can take it for this tool and this way of ending."""
         native = self.native_of(outcome.event)
-        support = self._support_for(outcome, native)
-        done = translate(outcome, support, native)
-        row = support.find(native)
-        kept = row is not None and row.instead("deny") == "feedback"
-        if not kept or done.answer.verdict is not Verdict.DENY:
-            return done
-        why = f"{support.client} on {native} keeps the output; the reason stands beside it"
-        change = Substitution("deny", "feedback", why)
-        return Translated(done.answer, (*done.substitutions, change), done.latch)
+        return translate(outcome, self._support_for(outcome, native), native)
 
     def _support_for(self, outcome: Outcome, native: str) -> Support:
         """The table, with what depends on more than the event's name filled in."""

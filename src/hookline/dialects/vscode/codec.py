@@ -14,7 +14,7 @@ from hookline.dialects.vscode.tools import TOOLS
 from hookline.model.answers import Answer
 from hookline.model.errors import UnsupportedError
 from hookline.model.events import Event, ToolEvent
-from hookline.model.outcome import Outcome, Reply, Substitution, Translated
+from hookline.model.outcome import Outcome, Reply, Translated
 from hookline.model.support import Support
 from hookline.model.text import visible
 from hookline.model.verdicts import Verdict
@@ -72,12 +72,7 @@ class VSCode(JsonDialect):
     def translate(self, outcome: Outcome) -> Translated:
         """A new input that the client would throw away is denied; a kept output is said aloud."""
         native = self.native_of(outcome.event)
-        done = translate(outcome, self._support_for(outcome, native), native)
-        if native != "PostToolUse" or done.answer.verdict is not Verdict.DENY:
-            return done
-        why = f"{self.support.client} on {native} keeps the output; the reason stands beside it"
-        change = Substitution("deny", "feedback", why)
-        return Translated(done.answer, (*done.substitutions, change), done.latch)
+        return translate(outcome, self._support_for(outcome, native), native)
 
     def _support_for(self, outcome: Outcome, native: str) -> Support:
         event = outcome.event
