@@ -54,7 +54,7 @@ format: setup
 
 coverage: setup
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest --quiet
+	$(BIN)/python -m coverage run -m pytest --quiet --numprocesses auto
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --include='*/hookline/model/*,*/hookline/engine/*,*/hookline/config/*,*/hookline/handlers/*' --fail-under=95
 
