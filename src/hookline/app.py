@@ -45,6 +45,7 @@ class App:
         managed: str = MANAGED_FILE,
         functions: Sequence[Bound] = (),
         person: Mapping[str, str] | None = None,
+        root: str | None = None,
     ) -> None:
         """``person`` is the environment that says where the user's own files are.
 
@@ -73,6 +74,7 @@ class App:
         self._roots = SessionRoots(self.home) if remember else MemoryRoots()
         self._memories = SessionMemories(self.home) if remember else BriefMemories()
         self._functions = tuple(functions)
+        self._root = root
         self._engines: dict[int, tuple[Config, Engine]] = {}
 
     def _pins_for(self, hook: Hook) -> PinnedFiles:
@@ -84,7 +86,7 @@ class App:
         variable = registry.dialect(event.dialect).support.project_variable
         return self._roots.root_for(
             f"{event.dialect}:{event.session_id}" if event.session_id else "",
-            lambda: project_root(event.cwd, project_var=self.env.get(variable or "")),
+            lambda: self._root or project_root(event.cwd, project_var=self.env.get(variable or "")),
         )
 
     def config_for(self, event: Event, root: str) -> Config:

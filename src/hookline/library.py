@@ -13,6 +13,7 @@ from typing import Any, NoReturn, Self
 
 from hookline import registry
 from hookline.app import App
+from hookline.config.discover import project_root
 from hookline.engine.engine import Engine
 from hookline.functions import bound_hooks, marks
 from hookline.model.errors import HooklineError
@@ -62,6 +63,7 @@ class Hooks:
             config=None if config is None else str(Path(config).resolve()),
             trust=values.get("HOOKLINE_TRUST"),
             functions=bound_hooks(functions),
+            root=project_root(str(Path(directory).resolve()), project_var=None),
         )
         return hooks
 

@@ -8,6 +8,7 @@ import asyncio
 import os
 import shutil
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -468,3 +469,39 @@ def test_a_file_swapped_while_it_is_being_trusted_is_stored_as_it_was_seen(
     assert trusted.read(str(project.config)) == CONFIG.encode()
     assert trusted.read(str(project.guard)) == GUARD.encode()
     project.hold()
+
+
+class TestVouchedByHash:
+    """HOOKLINE_TRUST with hashes trusts those bytes and no others."""
+
+    CONFIG = b"version: 1\nhooks:\n  - {name: g, on: pre_tool_use, run: ./g.sh}\n"
+    DENIES = b"#!/bin/sh\necho no >&2; exit 2\n"
+
+    def verdict(self, project: Path, *vouched: bytes) -> tuple[str, str]:
+        hashes = ",".join(sha256(content).hexdigest() for content in vouched)
+        env = {"HOME": str(project), "PATH": "/usr/bin:/bin"}
+
+        async def fire() -> Outcome:
+            app = App(env=env, cwd=str(project), home=str(project / "state"), trust=hashes)
+            return await app.fire(shell("ls"))
+
+        outcome = asyncio.run(fire())
+        return outcome.verdict.value, outcome.reason
+
+    def project(self, tmp_path: Path, script: bytes) -> Path:
+        (tmp_path / "hookline.yaml").write_bytes(self.CONFIG)
+        (tmp_path / "g.sh").write_bytes(script)
+        (tmp_path / "g.sh").chmod(0o755)
+        return tmp_path
+
+    def test_a_config_and_its_script_run_when_both_are_named(self, tmp_path: Path) -> None:
+        project = self.project(tmp_path, self.DENIES)
+        verdict, reason = self.verdict(project, self.CONFIG, self.DENIES)
+        assert verdict == "deny"
+        assert reason.startswith("no\n")
+
+    def test_a_script_that_was_changed_closes_the_gate(self, tmp_path: Path) -> None:
+        project = self.project(tmp_path, b"#!/bin/sh\nexit 0\n")
+        verdict, reason = self.verdict(project, self.CONFIG, self.DENIES)
+        assert verdict == "deny"
+        assert "HOOKLINE_TRUST does not name" in reason

@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "registry": {"model"},
     "app": {"model", "engine", "config", "store", "registry"},
     "functions": {"model", "engine", "config", "handlers"},
-    "library": {"model", "engine", "app", "registry", "functions"},
+    "library": {"model", "engine", "config", "app", "registry", "functions"},
     "testing": {"model", "app", "registry", "library", "processes"},
     "matrix": {"model", "registry"},
     "cli": {"model", "app", "registry", "library", "config", "matrix", "_version"},

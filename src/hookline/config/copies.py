@@ -7,15 +7,16 @@ import os
 import shutil
 from contextlib import suppress
 from functools import cached_property
+from hashlib import sha256
 
 from hookline.config.discover import is_within
 from hookline.config.pins import glob_files, glob_matches, looks_like_file, named_paths
-from hookline.config.reading import locked, make_private, read_file, write_file
+from hookline.config.reading import MAX_BYTES, locked, make_private, read_file, write_file
 from hookline.config.trust import TrustedFile, TrustedSet
 from hookline.model.errors import HandlerUnavailable, TrustError
 from hookline.model.hook import Hook
 
-__all__ = ["FreeFiles", "HookFiles", "UntrustedFiles"]
+__all__ = ["FreeFiles", "HookFiles", "UntrustedFiles", "VouchedFiles"]
 
 
 class FreeFiles:
@@ -32,6 +33,33 @@ class UntrustedFiles:
     def stand_in(self, path: str) -> str | None:
         """Never anything: such files do not run."""
         raise HandlerUnavailable(f"`{path}` belongs to a config that is not trusted")
+
+
+class VouchedFiles:
+    """The files of a hook whose config HOOKLINE_TRUST names by its hash: each needs its own."""
+
+    def __init__(self, hook: Hook, digests: frozenset[str]) -> None:
+        self._hook = hook
+        self._digests = digests
+
+    def stand_in(self, path: str) -> str | None:
+        """Always the file itself. Raises HandlerUnavailable for one that nobody vouched for."""
+        for each in dict.fromkeys((os.path.normpath(path), *glob_files(self._hook))):
+            if is_within(os.path.realpath(each), os.path.realpath(self._hook.project_dir)):
+                self._check(each)
+        return None
+
+    def _check(self, path: str) -> None:
+        if not os.path.isfile(path):
+            return
+        try:
+            digest = sha256(read_file(path, limit=MAX_BYTES)[0]).hexdigest()
+        except OSError as error:
+            raise HandlerUnavailable(f"`{path}` cannot be read: {error.strerror}") from error
+        if digest not in self._digests:
+            raise HandlerUnavailable(
+                f"HOOKLINE_TRUST does not name `{path}` by its sha256, {digest}"
+            )
 
 
 class HookFiles:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.config.assemble import assemble
-from hookline.config.copies import FreeFiles, HookFiles, UntrustedFiles
+from hookline.config.copies import FreeFiles, HookFiles, UntrustedFiles, VouchedFiles
 from hookline.config.discover import MANAGED_FILE, config_dirs, user_file
 from hookline.config.layers import Layers, Look, Sources
 from hookline.config.pause import Pause, pause_file, read_pause
@@ -100,6 +100,9 @@ class Loader:
         self.store = TrustStore(home)
         self._kit = kit
         self._override = os.path.abspath(config_override) if config_override else None
+        self._named_by_a_person = edited or self._override is not None
+        vouched = _vouched(trust_env)
+        self._hashes: frozenset[str] = frozenset() if "all" in vouched else vouched
         self._layers = Layers(
             kit,
             self.store,
@@ -109,7 +112,7 @@ class Loader:
                 user=self.user_file,
                 override=self._override,
                 edited=edited,
-                vouched=_vouched(trust_env),
+                vouched=vouched,
             ),
         )
         self._clock = clock
@@ -149,7 +152,10 @@ class Loader:
             trusted = self._layers.sets[hook.project_dir, hook.source.file]
         except KeyError:
             return UntrustedFiles()
-        return FreeFiles() if trusted is None else HookFiles(hook, trusted)
+        if trusted is not None:
+            return HookFiles(hook, trusted)
+        by_hash = self._hashes and not self._named_by_a_person
+        return VouchedFiles(hook, self._hashes) if by_hash else FreeFiles()
 
     def draft(self, config: str) -> Draft:
         """What trusting a config as it is on disk would mean."""

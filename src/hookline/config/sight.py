@@ -9,6 +9,7 @@ from functools import cache
 
 from hookline.config.globs import Spot
 from hookline.config.grants import parts_of
+from hookline.model.errors import HandlerUnavailable
 from hookline.model.events.base import Event
 from hookline.model.ports import NOBODY, Caller
 
@@ -36,8 +37,14 @@ class Sight:
         found = self._commands.get(text)
         if found is None:
             # The parser is a library of its own, and many configs never look into a command.
-            from hookline.shell import split
+            from hookline.shell import MAX_BYTES, split
 
+            if len(text) > MAX_BYTES or len(text.encode("utf-8", "replace")) > MAX_BYTES:
+                # Padding must not hide a command from a rule: what cannot be read has failed.
+                raise HandlerUnavailable(
+                    f"the command is too long to be read (over {MAX_BYTES:,} bytes); "
+                    "put what is long into a file"
+                )
             parts = split(text).commands
             forms = (form for each in parts for form in (each.text, " ".join(each.full)))
             found = self._commands[text] = tuple({form: None for form in forms if form != text})

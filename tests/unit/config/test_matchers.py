@@ -217,8 +217,18 @@ class TestCommand:
     @pytest.mark.parametrize("pattern", ["/(a+)+$/", "*a*a*a*a*a*b"])
     def test_a_megabyte_stays_fast(self, pattern: str) -> None:
         start = monotonic()
-        assert not holds(shell("echo " + "a" * 1_000_000 + "c"), command=pattern)
+        with pytest.raises(HandlerError, match="too long to be read"):
+            holds(shell("echo " + "a" * 1_000_000 + "c"), command=pattern)
         assert monotonic() - start < 10
+
+    @pytest.mark.parametrize("text", ["rm x; : {pad}", "{pad}; rm x", "bash -c 'rm x' # {pad}"])
+    def test_padding_does_not_hide_a_command_from_a_rule(self, text: str) -> None:
+        assert holds(shell(text.format(pad="x" * 100)), command="rm x")
+        with pytest.raises(HandlerError, match="too long to be read"):
+            holds(shell(text.format(pad="x" * 70_000)), command="rm x")
+
+    def test_a_long_command_that_matches_as_a_whole_needs_no_reading(self) -> None:
+        assert holds(shell("rm " + "x" * 70_000), command="rm *")
 
     def test_a_regex_over_its_time_fails_the_hook(self) -> None:
         with pytest.raises(HandlerError, match="ran for more than"):
