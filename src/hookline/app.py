@@ -55,6 +55,7 @@ class App:
         person = env if person is None else person
         self.env = env
         self.cwd = cwd
+        self.config = None if config is None else _joined(cwd, config)
         self.home = home or home_dir(person)
         services = Services(
             codec=registry.dialect,
@@ -200,6 +201,11 @@ def _directory() -> str:
         raise HooklineError(f"the current directory cannot be used: {exc.strerror}") from exc
 
 
+def _from_here(path: str | None) -> str | None:
+    """A name in the environment is meant from where the person is, not the event."""
+    return os.path.join(_directory(), path) if path else None
+
+
 def open_loader(
     env: Mapping[str, str] | None = None,
     cwd: str | None = None,
@@ -225,7 +231,7 @@ def open_app(
         env=dict(env),
         cwd=os.path.abspath(cwd) if cwd else _directory(),
         home=env.get("HOOKLINE_HOME") or None,
-        config=config or env.get("HOOKLINE_CONFIG") or None,
+        config=config or _from_here(env.get("HOOKLINE_CONFIG")),
         edited=edited,
         trust=env.get("HOOKLINE_TRUST") or None,
         remember=remember,

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -123,6 +124,8 @@ class Machine:
         """``hookline ARGS``, started and left running."""
         argv = [sys.executable, "-m", "hookline", *args]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        # A shell in the background ignores SIGINT, and so would everything it starts.
+        options = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **options}
         return subprocess.Popen(argv, cwd=self.project, env=self.env, **{**pipes, **options})
 
     @property

@@ -180,7 +180,7 @@ class TestPeoplesCommands:
         (project / "other.yaml").write_text(DENY, encoding="utf-8")
         env = {
             "HOOKLINE_HOME": str(tmp_path / "mine"),
-            "HOOKLINE_CONFIG": "other.yaml",
+            "HOOKLINE_CONFIG": str(project / "other.yaml"),
             "HOME": str(tmp_path),
         }
         app = open_app(env, str(project))

@@ -3,6 +3,7 @@
 import os
 import sys
 from importlib import import_module
+from itertools import takewhile
 from pkgutil import iter_modules
 
 import click
@@ -59,8 +60,8 @@ def main(debug: bool) -> None:
 def run(args: list[str] | None = None) -> None:
     """Runs one command and ends the process with its exit code."""
     arguments = sys.argv[1:] if args is None else args
-    debug = "--debug" in arguments or os.environ.get("HOOKLINE_DEBUG") == "1"
-    arguments = [word for word in arguments if word != "--debug"]
+    leading = list(takewhile(lambda word: word.startswith("-"), arguments))
+    debug = "--debug" in leading or os.environ.get("HOOKLINE_DEBUG") == "1"
     try:
         main.main(args=arguments, prog_name="hookline")
     except HooklineError as exc:

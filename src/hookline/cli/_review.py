@@ -120,7 +120,7 @@ class Review(Struct, frozen=True):
                     "name": each.hook.name,
                     "source": str(each.hook.source),
                     "pinned": list(each.pinned),
-                    "unpinned": list(each.unpinned),
+                    "not_pinned": list(each.unpinned),
                 }
                 for each in self.draft.hooks
             ],

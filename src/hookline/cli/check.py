@@ -11,11 +11,11 @@ from msgspec import Struct, to_builtins
 from hookline.app import App, open_app
 from hookline.cli._output import print_json
 from hookline.cli._terminal import agent_marker
-from hookline.config.discover import MANAGED_FILE, managed_flaw, project_root
+from hookline.config.discover import MANAGED_FILE, NAMES, managed_flaw, project_root
 from hookline.config.load import Standing
 from hookline.config.pins import HookPins
-from hookline.config.types import ConfigFile
-from hookline.model.errors import ConfigError, HooklineError, Problem
+from hookline.config.types import ConfigFile, Note
+from hookline.model.errors import ConfigError, HooklineError, Problem, TrustError
 from hookline.model.text import visible
 
 __all__ = ["command"]
@@ -28,7 +28,12 @@ _FORCE = {
     "trusted": "in force: this version is trusted",
     "changed": "NOT in force: it changed since it was trusted, and the trusted version holds; "
     "run `hookline trust`",
+    "scripts": "in force, but files that it runs changed since they were trusted, and their "
+    "trusted copies run; run `hookline trust`",
     "untrusted": "NOT in force: it was never trusted; run `hookline trust`",
+    "wrong": "NOT in force: mend it, then run `hookline trust`",
+    "named": "in force: a person names it (HOOKLINE_CONFIG), so it needs no trust",
+    "loose": "not in force by itself: its name is no config's; use it with --config",
     "missing": "in force from its trusted copy: the file itself is gone",
     "damaged": "NOT usable: its trusted copy is damaged; run `hookline trust` again",
 }
@@ -42,6 +47,8 @@ class _Checked(Struct, frozen=True):
     hooks: int
     problems: tuple[Problem, ...] = ()
     pins: tuple[HookPins, ...] = ()
+    changed: tuple[str, ...] = ()
+    """Files of it that are not as they were trusted."""
 
     def as_json(self) -> dict[str, Any]:
         """The file as ``--json`` shows it."""
@@ -50,6 +57,7 @@ class _Checked(Struct, frozen=True):
             "state": self.state,
             "hooks": self.hooks,
             "problems": to_builtins(self.problems),
+            "changed": self.changed,
             "pins": [
                 {"hook": pins.hook.name, "pinned": pins.pinned, "not_pinned": pins.unpinned}
                 for pins in self.pins
@@ -66,23 +74,27 @@ def command(files: tuple[str, ...], as_json: bool) -> None:
     The last line says whether an edited file is in force. Exit 1 when there is a mistake.
     """
     app = open_app()
-    checked = list(_checked_files(app, files))
+    notes: list[Note] = []
+    checked = list(_checked_files(app, files, notes))
     if as_json:
         print_json([each.as_json() for each in checked])
     else:
         for each in checked:
             _print(each)
+        for note in notes:
+            where = f"{visible(note.file)}: " if note.file else ""
+            click.secho(f"note: {where}{visible(note.message)}", fg="yellow")
         if not checked:
             click.echo("No config counts here. `hookline init` writes one.")
     wrong = any(each.problems for each in checked)
-    edited = [each.file for each in checked if each.state in {"changed", "untrusted"}]
+    edited = [each.file for each in checked if each.state in {"changed", "scripts", "untrusted"}]
     if edited and not wrong and not as_json and _can_ask(app):
         _offer_trust(edited)
     if wrong:
         raise SystemExit(1)
 
 
-def _checked_files(app: App, files: tuple[str, ...]) -> Iterator[_Checked]:
+def _checked_files(app: App, files: tuple[str, ...], notes: list[Note]) -> Iterator[_Checked]:
     own = [path for path in (MANAGED_FILE, app.loader.user_file) if os.path.lexists(path)]
     if files:
         for place in map(os.path.abspath, files):
@@ -90,10 +102,15 @@ def _checked_files(app: App, files: tuple[str, ...]) -> Iterator[_Checked]:
         return
     root = project_root(app.cwd, project_var=None)
     found = [_own_file(app, path) for path in own]
-    found += [_check(app, standing) for standing in app.loader.standings(root, app.cwd)]
+    if app.config is not None:
+        found.append(_drafted(app, app.config, "named"))
+    else:
+        found += [_check(app, standing) for standing in app.loader.standings(root, app.cwd)]
     yield from found
     try:
-        app.loader.load(root, app.cwd)
+        loaded = app.loader.load(root, app.cwd)
+        # The others are told by what is said of each file.
+        notes += [note for note in loaded.notes if note.kind in {"ignored", "paused"}]
     except HooklineError as exc:
         # What is in force may be wrong where the files are right: a trusted copy, the store.
         if not any(each.problems for each in found):
@@ -110,7 +127,7 @@ def _own_file(app: App, path: str) -> _Checked:
 
 def _check(app: App, standing: Standing) -> _Checked:
     if standing.state != "missing" or standing.trusted is None:
-        return _drafted(app, standing.config, standing.state)
+        return _drafted(app, standing.config, _state(standing), standing.changed)
     try:
         file = app.loader.trusted_file(standing.trusted)
     except HooklineError as exc:
@@ -118,14 +135,22 @@ def _check(app: App, standing: Standing) -> _Checked:
     return _Checked(standing.config, standing.state, _count(file))
 
 
-def _drafted(app: App, path: str, state: str) -> _Checked:
+def _state(standing: Standing) -> str:
+    """The standing's own word, or a better one for the person who asks."""
+    if standing.state == "changed" and standing.config not in standing.changed:
+        return "scripts"
+    is_config = standing.config.endswith(tuple(f"/{name}" for name in NAMES))
+    return "loose" if standing.state == "untrusted" and not is_config else standing.state
+
+
+def _drafted(app: App, path: str, state: str, changed: tuple[str, ...] = ()) -> _Checked:
     try:
         draft = app.loader.draft(path)
     except HooklineError as exc:
         # What holds as it is on disk and cannot be read is not merely out of force.
-        state = "broken" if state in {"own", "trusted"} else state
-        return _Checked(path, state, 0, _problems(exc, path))
-    return _Checked(path, state, len(draft.hooks), (), draft.hooks)
+        broken = {"own": "broken", "named": "broken", "trusted": "broken", "untrusted": "wrong"}
+        return _Checked(path, broken.get(state, state), 0, _problems(exc, path), (), changed)
+    return _Checked(path, state, len(draft.hooks), (), draft.hooks, changed)
 
 
 def _problems(exc: HooklineError, file: str) -> tuple[Problem, ...]:
@@ -142,9 +167,12 @@ def _print(checked: _Checked) -> None:
     if not checked.problems and checked.state != "missing":
         hooks = "1 hook" if checked.hooks == 1 else f"{checked.hooks} hooks"
         click.echo(f"{visible(checked.file)}: {hooks}, no mistakes")
-    for pins in checked.pins if checked.state != "own" else ():
-        for what in pins.unpinned:
-            click.secho(f"  not pinned: {visible(what)} ({visible(pins.hook.name)})", dim=True)
+    for pins in checked.pins if checked.state not in {"own", "named"} else ():
+        for word, things in (("pinned", pins.pinned), ("not pinned", pins.unpinned)):
+            for what in things:
+                click.secho(f"  {word}: {visible(what)} ({visible(pins.hook.name)})", dim=True)
+    for path in checked.changed:
+        click.secho(f"  changed: {visible(path)}", fg="yellow")
     colour = "green" if checked.state in {"own", "trusted"} else "yellow"
     click.secho(f"{visible(checked.file)}: {_FORCE[checked.state]}", fg=colour)
 
@@ -156,4 +184,7 @@ def _can_ask(app: App) -> bool:
 def _offer_trust(files: list[str]) -> None:
     from hookline.cli.trust import command as trust
 
-    trust.main(args=files, standalone_mode=False)
+    try:
+        trust.main(args=files, standalone_mode=False)
+    except TrustError as exc:
+        click.echo(visible(str(exc)))  # the person said no, which is no mistake

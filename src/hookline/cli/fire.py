@@ -54,7 +54,7 @@ def _pairs(
 @click.option("--input", callback=_input, help="The tool's whole input, as JSON.")
 @click.option("--output", help="What the tool answered, for events after a tool.")
 @click.option("--prompt", help="The person's prompt.")
-@click.option("--session", default="fire", show_default=True, help="Session id.")
+@click.option("--session", help="Session id; default: `fire`.")
 @click.option("--cwd", help="The directory the event happens in; default: here.")
 @click.option(
     "--set",
@@ -113,7 +113,7 @@ class _Options(Struct, frozen=True, kw_only=True):
     input: dict[str, Any]
     output: str | None
     prompt: str | None
-    session: str
+    session: str | None
     cwd: str | None
     fields: tuple[tuple[str, str], ...]
     config: str | None
@@ -139,6 +139,7 @@ class _Options(Struct, frozen=True, kw_only=True):
             ("--input", "tool", self.input),
             ("--output", "tool", self.output),
             ("--prompt", "prompt", self.prompt),
+            ("--session", "session_id", self.session),
             ("--set", "raw", self.fields),
         ):
             if value and self.jsonl:
@@ -161,7 +162,7 @@ class _Options(Struct, frozen=True, kw_only=True):
         }
         fields: dict[str, Any] = {
             "event": self.event,
-            "session_id": self.session,
+            "session_id": self.session or "fire",
             "prompt": self.prompt,
             "tool": {key: value for key, value in tool.items() if value} or None,
         }

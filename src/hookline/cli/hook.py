@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from hookline import registry
-from hookline.model.errors import HooklineError
+from hookline.model.errors import DecodeError, HooklineError
 from hookline.model.events import Event
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.ports import Dialect
@@ -135,6 +135,8 @@ def main(argv: Sequence[str]) -> int:
         name = name or event.native_event or event.event_id()
         outcome = asyncio.run(answer(options, event, dict(os.environ), _directory()))
         reply = dialect.encode(outcome)
+    except DecodeError as exc:
+        reply = _refusal(dialect, name, str(exc), "")
     except HooklineError as exc:
         reply = _refusal(dialect, name, str(exc))
     except (Exception, KeyboardInterrupt) as exc:
@@ -156,8 +158,13 @@ def _directory() -> str:
         return "/"
 
 
-def _refusal(dialect: Dialect | None, event: str | None, what: str) -> Reply:
-    reason = f"hookline could not judge this: {what}. `hookline check` says what to mend."
+def _refusal(
+    dialect: Dialect | None,
+    event: str | None,
+    what: str,
+    advice: str = " `hookline check` says what to mend.",
+) -> Reply:
+    reason = f"hookline could not judge this: {what.rstrip('.')}.{advice}"
     if dialect is None:
         # Without a dialect only the exit code is left, and 2 blocks wherever anything does.
         return Reply(stderr=f"{reason}\n".encode(errors="replace"), exit_code=2)

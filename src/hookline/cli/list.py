@@ -36,6 +36,8 @@ def command(
     event: str | None, config: str | None, edited: bool, builtins: bool, as_json: bool
 ) -> None:
     """Show the hooks in force in this directory, in the order in which they run."""
+    if builtins and (event or config or edited):
+        raise click.UsageError("--builtins stands alone: it lists what `use:` can name")
     if builtins:
         _list_builtins(as_json)
         return

@@ -29,7 +29,7 @@ def command(duration: str | None, off: bool, status: bool, yes: bool, as_json: b
 
     if (duration is not None) + off + status != 1:
         raise HooklineError("say how long, such as `hookline pause 10m`, or --off, or --status")
-    home = open_loader(os.environ, os.getcwd()).home
+    home = open_loader(os.environ).home
     now = time.time()
     if duration is not None:
         seconds = parse_duration(duration)

@@ -36,7 +36,9 @@ def command(paths: tuple[str, ...], list_all: bool, revoke: bool, yes: bool, as_
     """
     from hookline.app import open_loader
 
-    loader = open_loader(os.environ, os.getcwd())
+    loader = open_loader(os.environ)
+    if list_all and (paths or revoke):
+        raise click.UsageError("--list stands alone: it shows everything that is trusted")
     if list_all:
         _list(loader, as_json)
         return
@@ -63,7 +65,7 @@ def _named(loader: "Loader", path: str) -> Iterator[str]:
 
 
 def _here(loader: "Loader") -> list["Standing"]:
-    cwd = os.getcwd()
+    cwd = os.path.abspath(".")
     return list(loader.standings(project_root(cwd, project_var=None), cwd))
 
 

@@ -111,7 +111,8 @@ def _called(
     """The hooks of this name that the file may speak for; anything else becomes a note."""
     file = place.file.file
     called = [each for each in hooks if each.hook.name == name]
-    if not called:
+    # A user's word about a hook that only some projects have is no mistake in the others.
+    if not called and place.layer > Layer.USER:
         hint = nearest(name, (each.hook.name for each in hooks))
         message = f"{file} wants to {verb} `{name}`, and no hook is called so. {hint}"
         notes.append(Note(file, "ignored", message.rstrip()))

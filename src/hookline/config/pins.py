@@ -19,7 +19,7 @@ from hookline.config.reading import Reader, Reading, too_much
 from hookline.config.types import ConfigFile, Kit
 from hookline.model.errors import ConfigError, Problem, TrustError
 from hookline.model.hook import Hook, Layer
-from hookline.shell import literal_words
+from hookline.shell import literal_words, split
 
 __all__ = [
     "Draft",
@@ -37,6 +37,53 @@ MAX_LOOKED_AT = 50_000
 
 # What only the shell can tell; our own variables hold data, not names of programs.
 _COMPUTED = re.compile(r"\$(?!\{?HOOKLINE_)|[`*?]|(?<!\$)\{")
+
+# What /bin/sh does by itself.
+_SHELL_OWN = frozenset(
+    [
+        ".",
+        ":",
+        "[",
+        "alias",
+        "bg",
+        "break",
+        "cd",
+        "command",
+        "continue",
+        "echo",
+        "eval",
+        "exec",
+        "exit",
+        "export",
+        "false",
+        "fg",
+        "getopts",
+        "hash",
+        "jobs",
+        "kill",
+        "let",
+        "local",
+        "printf",
+        "pwd",
+        "read",
+        "readonly",
+        "return",
+        "set",
+        "shift",
+        "source",
+        "test",
+        "time",
+        "times",
+        "trap",
+        "true",
+        "type",
+        "ulimit",
+        "umask",
+        "unalias",
+        "unset",
+        "wait",
+    ]
+)
 
 MCP_FILES = ("mcp.json", ".mcp.json", ".vscode/mcp.json")
 
@@ -166,8 +213,8 @@ def _beyond(word: str, reading: Reading) -> str:
 def _elsewhere(hook: Hook) -> Iterator[str]:
     """What the hook relies on that is no file of the project's."""
     values = hook.handler.values
-    program, words = _run_words(hook)
-    if program:
+    _, words = _run_words(hook)
+    for program in _programs(hook):
         yield f"program `{program}` on PATH"
     for word in words:
         inner = literal_words(word) if any(map(str.isspace, word)) else ()
@@ -206,6 +253,18 @@ def _run_words(hook: Hook) -> tuple[str, list[str]]:
     if leads and words and "/" not in words[0]:
         return words[0], words[1:]
     return "", words
+
+
+def _programs(hook: Hook) -> Iterator[str]:
+    """Every program that the command looks for on PATH, whatever stands before it."""
+    run = hook.handler.values.get("run", ())
+    if not isinstance(run, str):
+        yield from (word for word in run[:1] if word and "/" not in word)
+        return
+    found = (name for each in split(run).commands for name in (*each.wrappers, *each.words[:1]))
+    for name in dict.fromkeys(found):
+        if name and "/" not in name and "$" not in name and name not in _SHELL_OWN:
+            yield name
 
 
 def _python_files(hook: Hook) -> tuple[str, ...]:

@@ -87,6 +87,7 @@ def test_json_has_every_file_with_its_state_hooks_problems_and_pins(machine: Mac
         "state": "trusted",
         "hooks": 1,
         "problems": [],
+        "changed": [],
         "pins": [
             {
                 "hook": "g",
@@ -240,3 +241,41 @@ class TestOffer:
         machine.write(machine.config, RIGHT)
         assert machine.run("check").code == 0
         assert not machine.state.exists()
+
+
+GUARD = "version: 1\nhooks:\n  - {name: g, on: pre_tool_use, run: ./guard.sh}\n"
+
+
+def test_a_script_that_changed_is_named_and_the_config_is_not_blamed(machine: Machine) -> None:
+    machine.write("guard.sh", "#!/bin/sh\n", 0o755)
+    machine.trust(GUARD)
+    machine.write("guard.sh", "#!/bin/sh\nexit 0\n", 0o755)
+    said = machine.call("check").out
+    assert f"changed: {machine.project / 'guard.sh'}" in said
+    assert said.splitlines()[-1].startswith(f"{machine.config}: in force, but files that it runs")
+
+
+def test_what_is_pinned_is_told_as_well_as_what_is_not(machine: Machine) -> None:
+    machine.write("guard.sh", "#!/bin/sh\n", 0o755)
+    machine.trust("version: 1\nhooks:\n  - {name: g, on: stop, run: 'A=1 jq . | ./guard.sh'}\n")
+    said = machine.call("check").out
+    assert f"  pinned: {machine.project / 'guard.sh'} (g)" in said
+    assert "  not pinned: program `jq` on PATH (g)" in said
+
+
+def test_a_config_that_a_person_named_is_checked(machine: Machine) -> None:
+    machine.write("mine.yaml", "version: 1\nhooks: []\n")
+    path = str(machine.project / "mine.yaml")
+    assert "in force: a person names it" in machine.call("check", HOOKLINE_CONFIG=path).out
+
+
+def test_a_file_whose_name_is_no_configs_is_not_sent_to_trust(machine: Machine) -> None:
+    machine.write("mine.yaml", "version: 1\nhooks: []\n")
+    said = machine.call("check", "mine.yaml").out
+    assert "use it with --config" in said
+    assert "hookline trust" not in said
+
+
+def test_a_name_that_nobody_has_is_noted(machine: Machine) -> None:
+    machine.trust("version: 1\nhooks: []\ndisable: [nobody]\n")
+    assert "no hook is called so" in machine.call("check").out

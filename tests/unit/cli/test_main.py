@@ -73,8 +73,10 @@ def test_debug_shows_the_traceback(machine: Machine, how: dict[str, object]) -> 
     assert "did you mean `pre_tool_use`?" in done.err
 
 
-def test_debug_may_stand_anywhere(machine: Machine) -> None:
-    assert "Traceback" in machine.run("fire", "pre_tool_us", "--debug").err
+def test_after_the_command_the_same_word_may_be_a_value(machine: Machine) -> None:
+    done = machine.run("fire", "pre_tool_use", "--tool", "shell", "--command", "--debug")
+    assert done.code == 0
+    assert "shell --debug" in done.out
 
 
 def test_what_should_never_happen_is_one_paragraph_too(

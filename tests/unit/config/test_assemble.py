@@ -146,7 +146,7 @@ class TestDisable:
         )
 
     def test_an_unknown_name_is_noted_with_the_nearest(self) -> None:
-        (note,) = assemble([user("shell-guard", disable=("shel-guard",))]).notes
+        (note,) = assemble([project("shell-guard", disable=("shel-guard",))]).notes
         assert note.kind == "ignored"
         assert note.message.endswith("did you mean `shell-guard`?")
 
@@ -197,7 +197,10 @@ class TestNarrowing:
         assert silent(config) == {"a"}
 
     def test_an_unknown_name_is_noted(self) -> None:
-        assert assemble([user(narrow="nobody")]).notes[0].kind == "ignored"
+        assert assemble([project(narrow="nobody")]).notes[0].kind == "ignored"
+
+    def test_a_users_word_about_a_hook_of_another_project_is_no_mistake(self) -> None:
+        assert assemble([user(narrow="elsewhere", disable=("elsewhere",))]).notes == ()
 
 
 class TestProjectAllow:
