@@ -45,7 +45,7 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy --strict tests/typing tools bench
+	$(BIN)/mypy --strict tests/typing tools
 	$(BIN)/python tools/generate.py --check
 
 format: setup
