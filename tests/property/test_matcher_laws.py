@@ -24,7 +24,7 @@ from hookline.model.hook import Layer
 from hookline.model.ports import Caller, Matcher, Services
 from hookline.model.tools import tool
 
-CALLER = Caller(env={"HOME": "/home/dev"}, project_dir="/work/app")
+CALLER = Caller(env={"HOME": "/home/dev"}, project_dir="/srv/app")
 
 globs = st.text("ab*?[]!-. /", min_size=1, max_size=12)
 texts = st.text("ab!-]. /\n", max_size=16)
@@ -32,7 +32,7 @@ words = st.sampled_from(["git status", "git push -f", "rm x", "ls", "echo 'a b'"
 joints = st.sampled_from(["; ", " && ", " || ", " | ", "\n"])
 command_globs = st.sampled_from(["git *", "*", "rm ?", "ls", "* x*", "/^git/", "[ce]*", "echo*"])
 path_globs = st.sampled_from(
-    ["*.py", "src/**", "src/*", "**/a*", "/work/**", "~/x", "docs/", "/src.+a/", "b.py"]
+    ["*.py", "src/**", "src/*", "**/a*", "/srv/**", "~/x", "docs/", "/src.+a/", "b.py"]
 )
 paths = st.lists(
     st.sampled_from(["src", "docs", "a.py", "b.py", "..", ".", "", "x"]), min_size=1, max_size=5
@@ -40,17 +40,17 @@ paths = st.lists(
 
 
 def matcher(*, every: bool, **keys: Any) -> Matcher:
-    found = compile_match(msgspec.convert(keys, MatchEntry), every=every, project_dir="/work/app")
+    found = compile_match(msgspec.convert(keys, MatchEntry), every=every, project_dir="/srv/app")
     assert found is not None
     return found
 
 
 def shell(command: str) -> PreToolUse:
-    return PreToolUse(tool=tool("Bash", command=command), cwd="/work/app")
+    return PreToolUse(tool=tool("Bash", command=command), cwd="/srv/app")
 
 
 def write(path: str) -> PreToolUse:
-    return PreToolUse(tool=tool("Write", file_path=path), cwd="/work/app")
+    return PreToolUse(tool=tool("Write", file_path=path), cwd="/srv/app")
 
 
 @given(globs, texts)

@@ -78,12 +78,12 @@ def from_disk(path: str) -> bytes:
     return Path(path).read_bytes()
 
 
-def load(text: str, file: str = "/work/app/hookline.yaml") -> ConfigFile:
+def load(text: str, file: str = "/srv/app/hookline.yaml") -> ConfigFile:
     return compile_file(
         text.encode(),
         file=file,
         layer=Layer.PROJECT,
-        project_dir="/work/app",
+        project_dir="/srv/app",
         kit=KIT,
         read=from_disk,
     )
@@ -116,7 +116,7 @@ def problem(entry: str) -> str:
 
 
 def shell(command: str) -> PreToolUse:
-    return PreToolUse(tool=tool("Bash", command=command), cwd="/work/app")
+    return PreToolUse(tool=tool("Bash", command=command), cwd="/srv/app")
 
 
 def test_a_hook_keeps_everything_that_was_written() -> None:
@@ -149,8 +149,8 @@ speaks: claude-code
         guard=False,
         always=True,
         mode=Mode.OBSERVE,
-        source=Source("/work/app/hookline.yaml", 3, Layer.PROJECT),
-        project_dir="/work/app",
+        source=Source("/srv/app/hookline.yaml", 3, Layer.PROJECT),
+        project_dir="/srv/app",
         env=("KUBECONFIG",),
         speaks="claude-code",
         pins=("scripts/**",),
@@ -242,7 +242,7 @@ def test_any_other_timeout_is_a_problem(written: str, said: str) -> None:
 def test_a_file_may_say_nothing_but_its_version() -> None:
     file = load("version: 1\n")
     assert file == ConfigFile(
-        file="/work/app/hookline.yaml", layer=Layer.PROJECT, project_dir="/work/app"
+        file="/srv/app/hookline.yaml", layer=Layer.PROJECT, project_dir="/srv/app"
     )
 
 
@@ -502,7 +502,7 @@ class TestIncludes:
         assert second.file == str(tmp_path / "more/b.yml")
         assert second.layer is Layer.INCLUDE
         assert second.hooks[0].source == Source(second.file, 3, Layer.INCLUDE)
-        assert second.project_dir == second.hooks[0].project_dir == "/work/app"
+        assert second.project_dir == second.hooks[0].project_dir == "/srv/app"
 
     def test_a_file_counts_once_however_often_it_is_included(self, tmp_path: Path) -> None:
         file = self.write(
@@ -570,9 +570,9 @@ class TestIncludes:
         with pytest.raises(ConfigError, match="not among the trusted files"):
             compile_file(
                 b"version: 1\ninclude: [a.yaml]\n",
-                file="/work/app/hookline.yaml",
+                file="/srv/app/hookline.yaml",
                 layer=Layer.PROJECT,
-                project_dir="/work/app",
+                project_dir="/srv/app",
                 kit=KIT,
                 read=refuse,
             )

@@ -34,10 +34,10 @@ from hookline.model.events import (
 from hookline.model.ports import NOBODY, Caller, Match, Matcher
 from hookline.model.tools import Mcp, Tool, ToolKind, tool
 
-HOME = Caller(env={"HOME": "/home/dev"}, project_dir="/work/app")
+HOME = Caller(env={"HOME": "/home/dev"}, project_dir="/srv/app")
 
 
-def matcher(*, every: bool = False, project_dir: str = "/work/app", **keys: Any) -> Matcher:
+def matcher(*, every: bool = False, project_dir: str = "/srv/app", **keys: Any) -> Matcher:
     found = compile_match(msgspec.convert(keys, MatchEntry), every=every, project_dir=project_dir)
     assert found is not None
     return found
@@ -48,10 +48,10 @@ def holds(event: Event, *, caller: Caller = HOME, every: bool = False, **keys: A
 
 
 def shell(command: str) -> PreToolUse:
-    return PreToolUse(tool=tool("Bash", command=command), cwd="/work/app")
+    return PreToolUse(tool=tool("Bash", command=command), cwd="/srv/app")
 
 
-def write(path: str, cwd: str = "/work/app") -> PreToolUse:
+def write(path: str, cwd: str = "/srv/app") -> PreToolUse:
     return PreToolUse(tool=tool("Write", file_path=path), cwd=cwd)
 
 
@@ -324,7 +324,7 @@ class TestPath:
 
     def test_the_match_names_the_absolute_path(self) -> None:
         found = matcher(path="**/*.py").find(write("src/../a.py"), HOME)
-        assert found == Match("/work/app/a.py")
+        assert found == Match("/srv/app/a.py")
 
     def test_other_conditions_name_none(self) -> None:
         assert matcher(tool="write").find(write("a.py"), HOME) == Match()
@@ -332,12 +332,12 @@ class TestPath:
     @pytest.mark.parametrize(
         ("path", "cwd"),
         [
-            ("src/a.py", "/work/app"),
-            ("./src/a.py", "/work/app"),
-            ("/work/app/src/a.py", "/elsewhere"),
-            ("//work/app/src/a.py", "/elsewhere"),
-            ("a.py", "/work/app/src"),
-            ("../app/src/a.py", "/work/app"),
+            ("src/a.py", "/srv/app"),
+            ("./src/a.py", "/srv/app"),
+            ("/srv/app/src/a.py", "/elsewhere"),
+            ("//srv/app/src/a.py", "/elsewhere"),
+            ("a.py", "/srv/app/src"),
+            ("../app/src/a.py", "/srv/app"),
             ("src/a.py", "/elsewhere"),
         ],
     )
@@ -379,13 +379,13 @@ class TestPath:
 
     def test_all_paths_of_a_tool_are_tried(self) -> None:
         patch = "*** Begin Patch\n*** Update File: a.txt\n*** Add File: b.py\n*** End Patch"
-        event = PreToolUse(tool=tool("apply_patch", input=patch), cwd="/work/app")
-        assert matcher(path="*.py").find(event, HOME) == Match("/work/app/b.py")
+        event = PreToolUse(tool=tool("apply_patch", input=patch), cwd="/srv/app")
+        assert matcher(path="*.py").find(event, HOME) == Match("/srv/app/b.py")
         assert not holds(event, every=True, path="*.py")
         assert holds(event, every=True, path=["*.py", "*.txt"])
 
     def test_events_that_are_no_tools_have_their_own_path(self) -> None:
-        assert holds(FileChanged(path="/work/app/.env"), path=".env")
+        assert holds(FileChanged(path="/srv/app/.env"), path=".env")
         assert not holds(FileChanged(), path="*")
 
     def test_a_grant_for_a_directory_does_not_follow_a_link_out_of_it(self, tmp_path: Path) -> None:
@@ -414,9 +414,9 @@ class TestPath:
         assert strict.find(event, NOBODY) is None
 
     def test_hooks_written_in_code_count_from_the_callers_project(self) -> None:
-        caller = Caller(project_dir="/work/app")
+        caller = Caller(project_dir="/srv/app")
         event = PreToolUse(tool=tool("Write", file_path="src/x"))
-        assert holds(event, caller=caller, project_dir="", path="/work/app/src/*")
+        assert holds(event, caller=caller, project_dir="", path="/srv/app/src/*")
         assert holds(event, caller=caller, project_dir="", path="src/*", every=True)
 
     @pytest.mark.parametrize("path", ["a\0/.env", "\ud800/.env", "x/" * 500_000 + ".env"])
@@ -431,11 +431,11 @@ class TestBatch:
     """A batch of calls matches like one of them, or for a grant like all of them."""
 
     EVENT = PostToolBatch(
-        calls=(tool("Bash", command="ls"), tool("Write", file_path="a.py")), cwd="/work/app"
+        calls=(tool("Bash", command="ls"), tool("Write", file_path="a.py")), cwd="/srv/app"
     )
 
     def test_one_call_that_matches_is_enough(self) -> None:
-        assert matcher(tool="write", path="*.py").find(self.EVENT, HOME) == Match("/work/app/a.py")
+        assert matcher(tool="write", path="*.py").find(self.EVENT, HOME) == Match("/srv/app/a.py")
 
     def test_the_keys_have_to_hold_for_the_same_call(self) -> None:
         assert not holds(self.EVENT, tool="shell", path="*.py")
@@ -470,7 +470,7 @@ class TestIdentity:
 def exception(entry: str | dict[str, Any], **options: Any) -> Matcher:
     converted = entry if isinstance(entry, str) else msgspec.convert(entry, ExceptEntry)
     about = options.pop("about", ("command", "path"))
-    return compile_exception(converted, about=about, project_dir="/work/app", **options)
+    return compile_exception(converted, about=about, project_dir="/srv/app", **options)
 
 
 class TestExcept:
@@ -496,10 +496,10 @@ class TestExcept:
 
     def test_a_bare_glob_never_excuses_a_command_by_a_path(self) -> None:
         both = PreToolUse(
-            tool=tool("mystery", command="rm -rf /", path="docs/a.md"), cwd="/work/app"
+            tool=tool("mystery", command="rm -rf /", path="docs/a.md"), cwd="/srv/app"
         )
         assert Except(None, [exception("docs/**")]).find(both, HOME) is not None
-        batch = PostToolBatch(calls=(both.tool,), cwd="/work/app")
+        batch = PostToolBatch(calls=(both.tool,), cwd="/srv/app")
         assert Except(None, [exception("docs/**")]).find(batch, HOME) is not None
 
     def test_a_bare_glob_beside_a_match_is_about_the_same_thing(self) -> None:

@@ -155,7 +155,7 @@ def test_broken_characters_hide_nothing(pattern: str, text: str) -> None:
     assert matches(pattern, text) or (pattern == "*?rm*" and text.startswith("rm"))
 
 
-def spot(path: str, *, project: str = "/work/app", home: str = "/home/dev") -> Spot:
+def spot(path: str, *, project: str = "/srv/app", home: str = "/home/dev") -> Spot:
     def inside(root: str) -> tuple[str, ...]:
         return (path.removeprefix(f"{root}/"),) if path.startswith(f"{root}/") else ()
 
@@ -165,42 +165,42 @@ def spot(path: str, *, project: str = "/work/app", home: str = "/home/dev") -> S
 @pytest.mark.parametrize(
     ("pattern", "path"),
     [
-        (".env", "/work/app/.env"),
-        (".env", "/work/app/deep/down/.env"),
+        (".env", "/srv/app/.env"),
+        (".env", "/srv/app/deep/down/.env"),
         (".env", "/elsewhere/.env"),
-        ("*.py", "/work/app/a/b.py"),
-        ("**/*.py", "/work/app/b.py"),
-        ("**/*.py", "/work/app/a/b/c.py"),
+        ("*.py", "/srv/app/a/b.py"),
+        ("**/*.py", "/srv/app/b.py"),
+        ("**/*.py", "/srv/app/a/b/c.py"),
         ("**/*.py", "/elsewhere/c.py"),
-        ("src/*.py", "/work/app/src/a.py"),
-        ("./src/*.py", "/work/app/src/a.py"),
-        ("src//*.py", "/work/app/src/a.py"),
-        ("src/**", "/work/app/src/a/b.py"),
-        ("src/**", "/work/app/src"),
-        ("src/**/b.py", "/work/app/src/b.py"),
-        ("src/**/b.py", "/work/app/src/x/y/b.py"),
-        ("src/**/**/b.py", "/work/app/src/x/b.py"),
-        ("src/a?.py", "/work/app/src/ab.py"),
-        ("src/[!x].py", "/work/app/src/a.py"),
-        ("src/[a-c]/**", "/work/app/src/b/x"),
-        ("src/a**b", "/work/app/src/axb"),
-        (r"src/\*.py", "/work/app/src/*.py"),
-        ("node_modules/", "/work/app/a/node_modules/x/y.js"),
-        ("node_modules/", "/work/app/node_modules"),
-        ("src/gen/", "/work/app/src/gen/x.py"),
+        ("src/*.py", "/srv/app/src/a.py"),
+        ("./src/*.py", "/srv/app/src/a.py"),
+        ("src//*.py", "/srv/app/src/a.py"),
+        ("src/**", "/srv/app/src/a/b.py"),
+        ("src/**", "/srv/app/src"),
+        ("src/**/b.py", "/srv/app/src/b.py"),
+        ("src/**/b.py", "/srv/app/src/x/y/b.py"),
+        ("src/**/**/b.py", "/srv/app/src/x/b.py"),
+        ("src/a?.py", "/srv/app/src/ab.py"),
+        ("src/[!x].py", "/srv/app/src/a.py"),
+        ("src/[a-c]/**", "/srv/app/src/b/x"),
+        ("src/a**b", "/srv/app/src/axb"),
+        (r"src/\*.py", "/srv/app/src/*.py"),
+        ("node_modules/", "/srv/app/a/node_modules/x/y.js"),
+        ("node_modules/", "/srv/app/node_modules"),
+        ("src/gen/", "/srv/app/src/gen/x.py"),
         ("**", "/anything/at/all"),
         ("/etc/**", "/etc/passwd"),
         ("/etc/passwd", "/etc/passwd"),
         ("/", "/etc/passwd"),
-        ("/**/id_rsa", "/root/.ssh/id_rsa"),
+        ("/**/id_rsa", "/srv/dev/.ssh/id_rsa"),
         ("~/.ssh/**", "/home/dev/.ssh/id_rsa"),
         ("~/.netrc", "/home/dev/.netrc"),
         ("~/", "/home/dev/x/y"),
-        ("./", "/work/app/x"),
-        ("**/secrets/**", "/work/app/a/secrets/b/c"),
-        (r"/\.py$/", "/work/app/a.py"),
-        (r"/^src\//", "/work/app/src/a.py"),
-        ("a\nb/*", "/work/app/a\nb/c"),
+        ("./", "/srv/app/x"),
+        ("**/secrets/**", "/srv/app/a/secrets/b/c"),
+        (r"/\.py$/", "/srv/app/a.py"),
+        (r"/^src\//", "/srv/app/src/a.py"),
+        ("a\nb/*", "/srv/app/a\nb/c"),
     ],
 )
 def test_a_path_glob_matches_as_in_a_gitignore(pattern: str, path: str) -> None:
@@ -210,22 +210,22 @@ def test_a_path_glob_matches_as_in_a_gitignore(pattern: str, path: str) -> None:
 @pytest.mark.parametrize(
     ("pattern", "path"),
     [
-        (".env", "/work/app/.envrc"),
-        (".env", "/work/app/.env/x"),
-        ("*.py", "/work/app/a.pyc"),
-        ("src/*.py", "/work/app/src/deep/a.py"),
-        ("src/*.py", "/work/app/lib/src/a.py"),
+        (".env", "/srv/app/.envrc"),
+        (".env", "/srv/app/.env/x"),
+        ("*.py", "/srv/app/a.pyc"),
+        ("src/*.py", "/srv/app/src/deep/a.py"),
+        ("src/*.py", "/srv/app/lib/src/a.py"),
         ("src/*.py", "/elsewhere/src/a.py"),
-        ("src/?.py", "/work/app/src//.py"),
-        ("src/[!x]y", "/work/app/src//y"),
-        ("src/**", "/work/app/srcs/a"),
+        ("src/?.py", "/srv/app/src//.py"),
+        ("src/[!x]y", "/srv/app/src//y"),
+        ("src/**", "/srv/app/srcs/a"),
         ("src/**", "/elsewhere/src/a"),
-        ("SRC/**", "/work/app/src/a"),
-        ("/etc/**", "/work/app/etc/passwd"),
+        ("SRC/**", "/srv/app/src/a"),
+        ("/etc/**", "/srv/app/etc/passwd"),
         ("/etc/**", "etc/passwd"),
-        ("~/.ssh/**", "/work/app/.ssh/id_rsa"),
-        (".", "/work/app/x"),
-        ("node_modules/", "/work/app/node_modules.txt"),
+        ("~/.ssh/**", "/srv/app/.ssh/id_rsa"),
+        (".", "/srv/app/x"),
+        ("node_modules/", "/srv/app/node_modules.txt"),
     ],
 )
 def test_a_path_glob_matches_no_other_path(pattern: str, path: str) -> None:
@@ -233,13 +233,13 @@ def test_a_path_glob_matches_no_other_path(pattern: str, path: str) -> None:
 
 
 def test_the_project_and_home_directories_themselves_can_be_meant() -> None:
-    assert path_patterns(["."]).some([Spot("/work/app", ("",))])
+    assert path_patterns(["."]).some([Spot("/srv/app", ("",))])
     assert path_patterns(["~"]).some([Spot("/home/dev", (), ("",))])
 
 
 def test_each_spot_may_match_another_alternative() -> None:
     patterns = path_patterns(["*.py", "docs/**", "/[.]md$/"])
-    assert patterns.each([spot("/x/a.py"), spot("/work/app/docs/x"), spot("/x/b.md")])
+    assert patterns.each([spot("/x/a.py"), spot("/srv/app/docs/x"), spot("/x/b.md")])
     assert not patterns.each([spot("/x/a.py"), spot("/x/c.txt")])
 
 

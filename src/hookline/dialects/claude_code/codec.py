@@ -7,6 +7,7 @@ import msgspec
 
 from hookline.dialects._native import JsonDialect, joined, said
 from hookline.dialects._support import load_support
+from hookline.dialects._wire import line
 from hookline.dialects.claude_code.tools import TOOLS
 from hookline.model.answers import PASS, Answer, Rewrite, context, deny
 from hookline.model.errors import HandlerAnswerError, HandlerCrashed
@@ -100,7 +101,7 @@ class ClaudeCode(JsonDialect):
         if native in {"PreCompact", "PostCompact"} and answer.verdict is Verdict.PASS:
             return Reply(stdout=joined(answer.context).encode("utf-8", "replace"))
         body = self._body(native, outcome, answer)
-        return Reply(stdout=_line(body) if body else b"")
+        return Reply(stdout=line(body) if body else b"")
 
     def _body(self, native: str, outcome: Outcome, answer: Answer) -> dict[str, Any]:
         body: dict[str, Any] = {}
@@ -268,12 +269,3 @@ def _as_text(output: Any) -> str:
     if isinstance(output, dict) and isinstance(output.get("stdout"), str):
         return str(output["stdout"])
     return msgspec.json.encode(output).decode()
-
-
-def _line(body: Mapping[str, Any]) -> bytes:
-    try:
-        return msgspec.json.encode(body) + b"\n"
-    except UnicodeEncodeError:
-        import json
-
-        return json.dumps(body).encode() + b"\n"

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from hookline.dialects._native import JsonDialect, joined
 from hookline.dialects._support import load_support
+from hookline.dialects._wire import line
 from hookline.dialects.gemini.answers import read_answer
 from hookline.dialects.gemini.tools import TOOLS, native_name, read_mcp
 from hookline.model.answers import Answer
@@ -132,9 +133,9 @@ class Gemini(JsonDialect):
             if answer.verdict is not Verdict.DENY:
                 return Reply()
             own: dict[str, Any] = {"hookEventName": native, "toolConfig": {"mode": "NONE"}}
-            return Reply(stdout=_line({"hookSpecificOutput": own}))
+            return Reply(stdout=line({"hookSpecificOutput": own}))
         # Even nothing is said aloud: on an empty stdout the client takes stderr for the answer.
-        return Reply(stdout=_line(self._body(native, outcome, answer)))
+        return Reply(stdout=line(self._body(native, outcome, answer)))
 
     def _body(self, native: str, outcome: Outcome, answer: Answer) -> dict[str, Any]:
         body = _verdict(native, answer)
@@ -230,7 +231,7 @@ def _input_flaw(tool: Tool, final: Mapping[str, Any]) -> _Unsayable | None:
     stuck = tool.name == "web_fetch" and "url" in final and final["url"] == tool.input.get("url")
     if not gone and not (stuck and final != tool.input):
         return None
-    shown = _line(final).decode().strip()
+    shown = line(final).decode().strip()
     instead = f"A hook wants another input here. Call the tool again with exactly this: {shown}"
     why = f"cannot remove {', '.join(gone)}" if gone else "cannot rewrite the address"
     return _Unsayable("input", why, instead)
@@ -285,12 +286,3 @@ def _content(value: Any) -> str:
 
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _line(body: Mapping[str, Any]) -> bytes:
-    try:
-        return msgspec.json.encode(body) + b"\n"
-    except UnicodeEncodeError:
-        import json
-
-        return json.dumps(body).encode() + b"\n"
