@@ -53,11 +53,16 @@ async def alternate_async(
 ) -> Times:
     """``alternate`` inside one event loop."""
     times: Times = ([], [])
-    for _ in range(rounds):
-        for index, call in enumerate((ours, theirs)):
-            started = perf_counter_ns()
-            await call()
-            times[index].append((perf_counter_ns() - started) / 1e3)
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(rounds):
+            for index, call in enumerate((ours, theirs)):
+                started = perf_counter_ns()
+                await call()
+                times[index].append((perf_counter_ns() - started) / 1e3)
+    finally:
+        gc.enable()
     return times
 
 

@@ -6,6 +6,8 @@ Knows which variables make programs load code; must not look at this process's o
 import os
 import re
 from collections.abc import Mapping
+from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from hookline.model.events.base import Event
@@ -65,21 +67,36 @@ def hook_environment(call: Call) -> dict[str, str]:
 
 def _inherited(call: Call) -> tuple[dict[str, str], list[str]]:
     """The caller's variables that may be passed on, and those that are too large to."""
-    kept: dict[str, str] = {}
+    granted = call.hook.env if call.hook.guard else None
+    kept: dict[str, str] = {
+        name: value
+        for name, value in call.caller.env.items()
+        if (kind := _kind(name)) is _PLAIN
+        or (kind is _LOADING and (granted is None or name in granted))
+    }
     omitted = []
-    for name, value in call.caller.env.items():
-        if name.startswith("HOOKLINE_") and name != RUN_MARK:
-            continue
-        if call.hook.guard and name not in call.hook.env and _LOADER.fullmatch(name):
-            continue
-        if not name or "=" in name or not _fits(name, _OWN_CAP):
-            continue  # no program could have been started with it
-        if _fits(f"{name}={value}", _SYSTEM_CAP):
-            kept[name] = value
-        else:
-            omitted.append(name)
+    # All of it at once, since hardly any environment has a variable that does not fit.
+    if not _fits("".join(chain(kept, kept.values())), _SYSTEM_CAP - 1):
+        omitted = [name for name in kept if not _fits(f"{name}={kept[name]}", _SYSTEM_CAP)]
+        for name in omitted:
+            del kept[name]
     kept["PATH"] = _clean_path(kept.get("PATH", ""))
     return kept, omitted
+
+
+# What a variable's name alone says about passing it on.
+_PLAIN, _LOADING, _NEVER = range(3)
+
+
+# Agents call with the same forty names each time; the pattern would be a tenth of a hook's cost.
+@lru_cache(maxsize=1024)
+def _kind(name: str) -> int:
+    if name.startswith("HOOKLINE_") and name != RUN_MARK:
+        return _NEVER
+    # No program could have been started with such a name.
+    if not name or "=" in name or not _fits(name, _OWN_CAP):
+        return _NEVER
+    return _LOADING if _LOADER.fullmatch(name) else _PLAIN
 
 
 def _clean_path(path: str) -> str:

@@ -8,13 +8,12 @@ import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from subprocess import Popen
 from time import monotonic
 
 from msgspec import Struct
 
 from hookline.processes.pipes import Inlet, Outlet
-from hookline.processes.start import start
+from hookline.processes.start import Started, start
 from hookline.processes.strays import Mark, kill_strays
 from hookline.processes.watch import Watch, watch
 
@@ -25,6 +24,11 @@ __all__ = ["Finished", "run"]
 # their last word, and no flood of words can make it many.
 QUIET = 0.02
 LINGER = 0.1
+
+# A program that is over sooner has left all it said in its pipes, and is asked for it then: being
+# told of each pipe's end would cost as much as all else we do. One that says more than a pipe
+# holds waits this long for its listener, once.
+DEAF = 0.002
 
 # SIGKILL cannot be refused but can be late (a dead network disk) or forbidden (a setuid program).
 PATIENCE = 1.0
@@ -68,7 +72,9 @@ async def run(
     timed_out = False
     try:
         child.begin()
-        timed_out = not await child.until(child.is_over, started + timeout)
+        if not await child.until(child.is_over, started + min(timeout, DEAF)):
+            child.listen()
+            timed_out = not await child.until(child.is_over, started + timeout)
         if timed_out:
             await child.terminate(grace)
         else:
@@ -93,20 +99,17 @@ class _Child:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        process: Popen[bytes],
+        started: Started,
         mark: Mark,
         stdin: bytes,
         output_cap: int,
     ) -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
         self._loop = loop
-        self._process = process
+        self._process = started.process
         self._mark = mark
-        self._stdin = Inlet(loop, process.stdin, stdin)
-        self.stdout = Outlet(loop, process.stdout, output_cap, self._wake)
-        self.stderr = Outlet(loop, process.stderr, output_cap, self._wake)
+        self._stdin = Inlet(loop, started.stdin, stdin)
+        self.stdout = Outlet(loop, started.stdout, output_cap, self._wake)
+        self.stderr = Outlet(loop, started.stderr, output_cap, self._wake)
         self._watch: Watch | None = None
         self._alarm: asyncio.Future[None] | None = None
         self._exited = False
@@ -115,11 +118,16 @@ class _Child:
         self.exit_code: int | None = None
 
     def begin(self) -> None:
-        """Start pumping; whatever fails here, ``bury`` undoes it."""
+        """Start feeding it; whatever fails here, ``bury`` undoes it."""
         self._watch = watch(self._loop, self._process.pid, self._on_exit)
         self.stdout.begin()
         self.stderr.begin()
         self._stdin.begin()
+
+    def listen(self) -> None:
+        """Hear what it says while it says it."""
+        self.stdout.listen()
+        self.stderr.listen()
 
     def is_over(self) -> bool:
         """Whether there is nothing more to wait for: it exited, or said more than we take."""
@@ -145,6 +153,9 @@ class _Child:
 
     async def linger(self) -> None:
         """Hear out the helpers of an exited program, but only briefly."""
+        if self.is_silent():
+            return
+        self.listen()
         began = monotonic()
         while not self.stdout.cut:
             last_word = max(began, self.stdout.last_data, self.stderr.last_data)
