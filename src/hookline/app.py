@@ -2,12 +2,16 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from time import monotonic
+from typing import Protocol
 
 from msgspec.structs import replace
 
 from hookline import registry
+from hookline.config.copies import FreeFiles
 from hookline.config.discover import MANAGED_FILE, home_dir, project_root
+from hookline.config.hosting import Hosted
 from hookline.config.load import Loader
 from hookline.config.types import Config, Kit
 from hookline.engine.engine import Engine
@@ -16,17 +20,35 @@ from hookline.model.errors import HooklineError
 from hookline.model.events import Event, SessionStart, ToolEvent
 from hookline.model.hook import Hook
 from hookline.model.memory import MAX_FOLLOW_UPS, capped, latched, on_event
-from hookline.model.outcome import Outcome
+from hookline.model.native import Where
+from hookline.model.outcome import Outcome, Translated
 from hookline.model.ports import Caller, PinnedFiles, Services
+from hookline.model.support import Support
 from hookline.model.text import visible
+from hookline.store.answers import Answers, Arrival
 from hookline.store.memory import BriefMemories, SessionMemories
 from hookline.store.sessions import MemoryRoots, SessionRoots
 
-__all__ = ["MAX_DEPTH", "App", "open_app", "open_loader"]
+__all__ = ["MAX_DEPTH", "App", "Client", "open_app", "open_loader"]
 
 # A hook that runs an agent that runs hookline is normal; three levels of it are a loop.
 MAX_DEPTH = 3
 _ENGINES_KEPT = 32
+
+
+class Client(Protocol):
+    """Whoever is calling, where that is more than the one dialect of the event."""
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The dialects that the caller may speak."""
+
+    @property
+    def support(self) -> Support:
+        """What all of them support."""
+
+    def translate(self, outcome: Outcome) -> Translated:
+        """The outcome as far as all of them can take it."""
 
 
 class App:
@@ -62,7 +84,7 @@ class App:
             builtin=registry.builtin,
             pins=self._pins_for,
         )
-        self.kit = Kit(registry.handlers(), services)
+        self.kit = Kit(registry.handlers(), services, natives=registry.native_files)
         self.loader = Loader(
             self.kit,
             home=self.home,
@@ -74,26 +96,44 @@ class App:
         )
         self._roots = SessionRoots(self.home) if remember else MemoryRoots()
         self._memories = SessionMemories(self.home) if remember else BriefMemories()
+        self._answers = Answers(self.home)
         self._functions = tuple(functions)
+        self._hosted: Hosted | None = None
+        self._person = person
         self._root = root
         self._engines: dict[int, tuple[Config, Engine]] = {}
 
     def _pins_for(self, hook: Hook) -> PinnedFiles:
+        if self._hosted is not None and hook.native and self._hosted.runs(hook):
+            return FreeFiles()  # a person asked for them by name
         # The loader needs the services to check a config, and they need the loader to run it.
         return self.loader.pins_for(hook)
 
-    def root_for(self, event: Event) -> tuple[str, bool]:
+    def root_for(self, event: Event, client: Client | None = None) -> tuple[str, bool]:
         """The session's project root, fixed at its first event; and whether this was the first."""
         variable = registry.dialect(event.dialect).support.project_variable
-        return self._roots.root_for(
-            f"{event.dialect}:{event.session_id}" if event.session_id else "",
+        session, *others = _sessions(event, client)
+        root, first = self._roots.root_for(
+            session,
             lambda: self._root or project_root(event.cwd, project_var=self.env.get(variable or "")),
         )
+        for other in others:
+            self._roots.root_for(other, lambda: root)
+        return root, first
 
     def config_for(self, event: Event, root: str) -> Config:
         """Every hook in force for ``event``."""
         paths = event.tool.paths if isinstance(event, ToolEvent) else ()
-        return self.loader.load(root, event.cwd, paths)
+        config = self.loader.load(root, event.cwd, paths)
+        return self._hosted.joined(config, root) if self._hosted is not None else config
+
+    def host(self, *dialects: str) -> None:
+        """Run these platforms' own hook files too, wherever they look for them.
+
+        For a person or a program who says so: such files need no trust step. Raises ConfigError.
+        """
+        home = self._person.get("HOME") or os.path.expanduser("~")
+        self._hosted = Hosted(self.kit, dialects, Where(home=home, project="", env=self._person))
 
     def engine_for(self, config: Config) -> Engine:
         """The engine for a config; kept while the config stays the same."""
@@ -113,13 +153,35 @@ class App:
         bound = sorted([*bound, *self._functions], key=lambda each: min(each.hook.source.layer, 3))
         return Engine(bound, tools=registry.tools, project_allow=config.project_allow)
 
-    async def fire(self, event: Event, *, timeout: float | None = None) -> Outcome:
+    async def answer(
+        self,
+        event: Event,
+        *,
+        entry: str,
+        timeout: float | None = None,
+        client: Client | None = None,
+    ) -> Outcome:
+        """As ``fire``; but a call that was answered through another entry is not judged again."""
+        callers = client.ids if client is not None else (event.dialect,)
+        arrival = Arrival.of(event, callers=callers, entry=entry)
+        started = monotonic()
+        async with self._answers.once(arrival, timeout=timeout) as slot:
+            if slot.known is not None:
+                return slot.known.outcome(event, registry.tools(event.dialect))
+            left = None if timeout is None else timeout - (monotonic() - started)
+            outcome = await self.fire(event, timeout=left, client=client)
+            slot.keep(outcome)
+        return outcome
+
+    async def fire(
+        self, event: Event, *, timeout: float | None = None, client: Client | None = None
+    ) -> Outcome:
         """Runs the hooks of ``event``. Raises HooklineError when the config cannot be loaded."""
         depth = _depth(self.env)
         if not event.cwd.startswith("/"):
             # A directory that nobody finds would leave the project's hooks out of force.
             event = replace(event, cwd=_joined(self.cwd, event.cwd))
-        root, first, config = self._settle(event)
+        root, first, config = self._settle(event, client)
         caller = Caller(
             env=self.env,
             project_dir=root,
@@ -127,7 +189,7 @@ class App:
             depth=depth,
         )
         try:
-            outcome = await self._judge(event, config, caller)
+            outcome = await self._judge(event, config, caller, client)
         except HooklineError:
             # Only what the session remembers can fail here, and where no hook is in force there
             # is nothing it could hold back.
@@ -141,27 +203,34 @@ class App:
             outcome = replace(outcome, answer=replace(outcome.answer, notice=notices))
         return outcome
 
-    async def _judge(self, event: Event, config: Config, caller: Caller) -> Outcome:
+    async def _judge(
+        self, event: Event, config: Config, caller: Caller, client: Client | None
+    ) -> Outcome:
         """The engine's outcome, within what the session remembers."""
-        dialect = registry.dialect(event.dialect)
-        limit = min(MAX_FOLLOW_UPS, dialect.support.stop_cap or MAX_FOLLOW_UPS)
-        session = f"{event.dialect}:{event.session_id}" if event.session_id else ""
-        with self._memories.open(session) as page:
-            page.memory = on_event(page.memory, event, has_stop_flag=dialect.support.has_stop_flag)
-            held = latched(page.memory, event)
+        dialect = client or registry.dialect(event.dialect)
+        support = dialect.support
+        limit = MAX_FOLLOW_UPS if config.max_follow_ups is None else config.max_follow_ups
+        limit = min(limit, support.stop_cap or limit)
+        with ExitStack() as stack:
+            open_page = self._memories.open
+            pages = [stack.enter_context(open_page(each)) for each in _sessions(event, client)]
+            for page in pages:
+                page.memory = on_event(page.memory, event, has_stop_flag=support.has_stop_flag)
+            held = next(filter(None, (latched(page.memory, event) for page in pages)), None)
             if held is not None:
                 return held
             outcome = await self.engine_for(config).handle(event, caller)
-            page.memory, outcome = capped(page.memory, outcome, limit=limit)
+            for page in pages:
+                page.memory, outcome = capped(page.memory, outcome, limit=limit)
             latch = dialect.translate(outcome).latch
-            if latch:
+            for page in pages if latch else ():
                 page.memory = replace(page.memory, latch=latch)
         return outcome
 
-    def _settle(self, event: Event) -> tuple[str, bool, Config]:
+    def _settle(self, event: Event, client: Client | None) -> tuple[str, bool, Config]:
         """The session's root and the config in force there."""
         try:
-            root, first = self.root_for(event)
+            root, first = self.root_for(event, client)
         except HooklineError:
             # Without a place to remember the root, only an empty config is safe to go on with:
             # then there is nothing that leaving the project could take out of force.
@@ -177,6 +246,12 @@ class App:
             close = getattr(module, "aclose", None)
             if close is not None:
                 await close()
+
+
+def _sessions(event: Event, client: Client | None) -> list[str]:
+    """The session's names, one for each caller it may belong to: later events may tell better."""
+    callers = client.ids if client is not None else (event.dialect,)
+    return [f"{each}:{event.session_id}" if event.session_id else "" for each in callers]
 
 
 def _joined(cwd: str, path: str) -> str:

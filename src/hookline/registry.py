@@ -6,14 +6,28 @@ Nothing registers itself on import and no central list is edited: a new file is 
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pkgutil import iter_modules
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hookline.model.errors import UnknownNameError
-from hookline.model.ports import BuiltinModule, Dialect, HandlerModule
+from hookline.model.ports import BuiltinModule, Dialect, HandlerModule, NativeFiles
 from hookline.model.tools import ToolTable
 
-__all__ = ["builtin", "builtin_names", "dialect", "dialect_names", "handlers", "tools"]
+if TYPE_CHECKING:
+    from hookline.model.installing import Installer
+
+__all__ = [
+    "builtin",
+    "builtin_names",
+    "dialect",
+    "dialect_names",
+    "handlers",
+    "installer",
+    "installer_names",
+    "native_files",
+    "tools",
+]
 
 
 def _module_names(package: str) -> list[str]:
@@ -59,9 +73,41 @@ def dialect_names() -> tuple[str, ...]:
     return tuple(name.replace("_", "-") for name in _module_names("hookline.dialects"))
 
 
+@cache
+def native_files() -> Mapping[str, NativeFiles]:
+    """The hook files of every platform that has any, by dialect."""
+    found = {}
+    for name in dialect_names():
+        package = f"hookline.dialects.{name.replace('-', '_')}"
+        if find_spec(f"{package}.files") is not None:
+            found[name] = cast(NativeFiles, import_module(f"{package}.files").FILES)
+    return found
+
+
 def tools(name: str) -> ToolTable:
     """The tool table of a dialect."""
     return dialect(name).tools
+
+
+@cache
+def installer(name: str) -> "Installer":
+    """What writes hookline into this platform's settings. Raises UnknownNameError."""
+    if name in installer_names():
+        module = import_module(f"hookline.dialects.{name.replace('-', '_')}.install")
+        return cast("Installer", module.INSTALLER)
+    found = _plugin("installers", name)
+    if found is None:
+        raise UnknownNameError("platform with an installer", name, installer_names())
+    return cast("Installer", found)
+
+
+@cache
+def installer_names() -> tuple[str, ...]:
+    """The ids of all bundled dialects whose settings hookline can be written into."""
+    folders = ((name, name.replace("-", "_")) for name in dialect_names())
+    return tuple(
+        name for name, folder in folders if find_spec(f"hookline.dialects.{folder}.install")
+    )
 
 
 @cache

@@ -53,6 +53,22 @@ for _ in range(100_000):
 """
 
 
+# Moves on for ever, faster than the process list can be read; with or without our pipes. Only
+# the thread that all of its lives hold on to tells that one of them is alive.
+HOPPER = """
+import os, sys, time
+os.open(sys.argv[1], os.O_WRONLY)
+if sys.argv[2] == "quietly":
+    if os.fork(): time.sleep(60)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2): os.dup2(nowhere, number)
+while True:
+    if os.fork(): os._exit(0)
+    os.setsid()
+    time.sleep(0.002)
+"""
+
+
 @pytest.fixture(params=["pidfd", "thread", "reaping thread"], autouse=True)
 def exit_notice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param != "pidfd":
@@ -199,6 +215,28 @@ def test_a_runaway_that_forks_ahead_of_every_search_cannot_hold_the_caller() -> 
     result = asyncio.run(start(python(RUNAWAY), timeout=0.5))
 
     assert result.seconds < 30
+
+
+@pytest.mark.parametrize("how", ["aloud", "quietly"])
+def test_a_child_that_moves_from_session_to_session_is_caught(how: str, tmp_path: Path) -> None:
+    thread = tmp_path / "thread"
+    os.mkfifo(thread)
+    end = os.open(thread, os.O_RDONLY | os.O_NONBLOCK)
+
+    async def chase() -> None:
+        await start(python(HOPPER, str(thread), how), timeout=0.5)
+        await until(lambda: is_let_go(end))
+
+    asyncio.run(chase())
+    os.close(end)
+
+
+def is_let_go(end: int) -> bool:
+    """Whether nobody holds the other end of a pipe."""
+    try:
+        return os.read(end, 1) == b""
+    except BlockingIOError:
+        return False
 
 
 def test_a_flood_on_both_streams_with_input_pending_ends_at_the_cap() -> None:

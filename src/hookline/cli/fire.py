@@ -68,6 +68,13 @@ def _pairs(
 @click.option(
     "--edited", is_flag=True, help="Use project files as they are on disk, trusted or not."
 )
+@click.option(
+    "--host",
+    "hosts",
+    multiple=True,
+    metavar="DIALECT",
+    help="Run this platform's own hook files too, wherever it looks for them; may be repeated.",
+)
 @click.option("--as", "dialect", help="Read payloads of this dialect, and show its reply too.")
 @click.option(
     "--jsonl", is_flag=True, help="One event per line on stdin, one outcome per line out."
@@ -89,6 +96,8 @@ def command(**given: Any) -> None:
     # Names are those of the person's own directory, wherever the event is said to happen.
     config = os.path.abspath(options.config) if options.config else None
     app = open_app(cwd=options.cwd, config=config, edited=options.edited)
+    if options.hosts:
+        app.host(*options.hosts)
     if options.jsonl:
         sys.exit(asyncio.run(_stream(app, options, sys.stdin.buffer)))
     payload = sys.stdin.buffer.read() if options.event is None else options.payload()
@@ -118,6 +127,7 @@ class _Options(Struct, frozen=True, kw_only=True):
     fields: tuple[tuple[str, str], ...]
     config: str | None
     edited: bool
+    hosts: tuple[str, ...]
     dialect: str | None
     jsonl: bool
     as_json: bool

@@ -1,5 +1,6 @@
 """``hookline hook DIALECT [EVENT]``: what agents call. Payload on stdin, answer on stdout.
 
+The dialect is only a hint, since clients run each other's hook files; ``auto`` stands for none.
 Nothing heavy is imported before it is needed, stdout belongs to the protocol, and whatever goes
 wrong here is answered as the platform obeys it: a gate closes.
 """
@@ -11,24 +12,30 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline import registry
 from hookline.model.errors import DecodeError, HooklineError
 from hookline.model.events import Event
 from hookline.model.outcome import Outcome, Reply
-from hookline.model.ports import Dialect
 
 if TYPE_CHECKING:
     from typing import TextIO
 
     import click
 
+    from hookline.joint_reply import Clients
+    from hookline.model.ports import Dialect
+
 __all__ = ["HookOptions", "answer", "command", "main", "parse"]
 
 _USAGE = (
     "usage: hookline hook DIALECT [EVENT] [--home DIR] [--user-config DIR] [--config FILE] "
-    "[--timeout SECONDS] [--trust-env]"
+    "[--timeout SECONDS] [--trust-env]; with `auto` for DIALECT the payload tells who is calling"
 )
+
+
+_AUTO = "auto"
 
 
 class HookOptions(Struct, frozen=True, kw_only=True):
@@ -100,7 +107,13 @@ def _seconds(text: str | None) -> float | None:
     return seconds
 
 
-async def answer(options: HookOptions, event: Event, env: Mapping[str, str], cwd: str) -> Outcome:
+async def answer(
+    options: HookOptions,
+    event: Event,
+    env: Mapping[str, str],
+    cwd: str,
+    clients: "Clients | None" = None,
+) -> Outcome:
     """What the hooks in force say. Raises HooklineError when there is no outcome."""
     from hookline.app import App
 
@@ -115,33 +128,60 @@ async def answer(options: HookOptions, event: Event, env: Mapping[str, str], cwd
         person=trusted | ({"XDG_CONFIG_HOME": options.user_config} if options.user_config else {}),
     )
     try:
-        return await app.fire(event, timeout=options.engine_timeout)
+        outcome = await app.answer(
+            event, entry=repr(options), timeout=options.engine_timeout, client=clients
+        )
     finally:
         await app.aclose()
+    noted = clients.callers.noted() if clients is not None else ()
+    return replace(outcome, substitutions=(*outcome.substitutions, *noted)) if noted else outcome
 
 
 def main(argv: Sequence[str]) -> int:
     """Answers the event on stdin; returns the exit code."""
-    dialect: Dialect | None = None
+    speaker: Dialect | Clients | None = None
     # Before the options are judged, so that even a wrong one is answered in the client's words.
     words = _sorted_out(argv)[0]
-    name = words[1] if len(words) > 1 else None
+    named, name = (*words, None, None)[:2]
     event: Event | None = None
     try:
-        dialect = registry.dialect(words[0]) if words else None
+        speaker = registry.dialect(named) if named and named != _AUTO else None
+        payload, env = _payload(), dict(os.environ)
+        clients = _clients(named, name, payload, env)
+        speaker = clients or speaker
         options = parse(argv)
-        assert dialect is not None
-        event = dialect.decode(_payload(), name)
+        assert speaker is not None
+        event = speaker.decode(payload, name)
         name = name or event.native_event or event.event_id()
-        outcome = asyncio.run(answer(options, event, dict(os.environ), _directory()))
-        reply = dialect.encode(outcome)
+        outcome = asyncio.run(answer(options, event, env, _directory(), clients))
+        reply = speaker.encode(outcome)
     except DecodeError as exc:
-        reply = _refusal(dialect, name, str(exc), "")
+        reply = _refusal(speaker, name, str(exc), "")
     except HooklineError as exc:
-        reply = _refusal(dialect, name, str(exc))
+        reply = _refusal(speaker, name, str(exc))
     except (Exception, KeyboardInterrupt) as exc:
-        reply = _refusal(dialect, name, f"{type(exc).__name__}: {exc}")
+        reply = _refusal(speaker, name, f"{type(exc).__name__}: {exc}")
     return reply.exit_code if _delivered(reply) else _last_word(event)
+
+
+def _clients(
+    named: str | None, event: str | None, payload: bytes, env: Mapping[str, str]
+) -> "Clients | None":
+    """Who is calling, when it is not simply the dialect named. Raises DecodeError."""
+    if named is None or named == "canonical":
+        return None  # no client's: whoever says this means it
+    from hookline.callers import recognise
+
+    callers = recognise(None if named == _AUTO else named, event, payload, env)
+    if callers.ids == (named,):
+        return None
+    if not callers.ids:
+        raise DecodeError(
+            "the payload does not tell who is calling; name it: `hookline hook DIALECT`"
+        )
+    from hookline.joint_reply import Clients
+
+    return Clients(callers)
 
 
 def _payload() -> bytes:
@@ -159,16 +199,16 @@ def _directory() -> str:
 
 
 def _refusal(
-    dialect: Dialect | None,
+    speaker: "Dialect | Clients | None",
     event: str | None,
     what: str,
     advice: str = " `hookline check` says what to mend.",
 ) -> Reply:
     reason = f"hookline could not judge this: {what.rstrip('.')}.{advice}"
-    if dialect is None:
-        # Without a dialect only the exit code is left, and 2 blocks wherever anything does.
+    if speaker is None:
+        # Without a caller only the exit code is left, and 2 blocks wherever anything does.
         return Reply(stderr=f"{reason}\n".encode(errors="replace"), exit_code=2)
-    return dialect.refuse(event, reason)
+    return speaker.refuse(event, reason)
 
 
 def _delivered(reply: Reply) -> bool:
@@ -204,7 +244,7 @@ def command() -> "click.Command":
     import click
 
     @click.command("hook", context_settings={"ignore_unknown_options": True})
-    @click.argument("words", nargs=-1, metavar="DIALECT [EVENT]")
+    @click.argument("words", nargs=-1, metavar="DIALECT|auto [EVENT]")
     def hook(words: tuple[str, ...]) -> None:
         """Answer an agent's event: payload on stdin, answer on stdout.
 

@@ -12,7 +12,7 @@ from hookline.config.pins import HookPins, pins_of
 from hookline.config.reading import Reader
 from hookline.config.types import Config
 from hookline.model.errors import nearest
-from hookline.model.events import EVENTS
+from hookline.model.events import EVENTS, SessionStart
 from hookline.model.hook import Hook, Source
 from hookline.model.text import visible
 
@@ -30,19 +30,34 @@ def _known_event(ctx: click.Context, param: click.Parameter, event: str | None) 
 @click.option("--event", callback=_known_event, help="Only hooks on this event.")
 @click.option("--config", type=click.Path(), help="Use this file instead of the project's own.")
 @click.option("--edited", is_flag=True, help="Project files as they are on disk, trusted or not.")
+@click.option(
+    "--host",
+    "hosts",
+    multiple=True,
+    metavar="DIALECT",
+    help="Also the hooks in this platform's own files, wherever it looks; may be repeated.",
+)
 @click.option("--builtins", is_flag=True, help="List the builtins that `use:` can name instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
-    event: str | None, config: str | None, edited: bool, builtins: bool, as_json: bool
+    event: str | None,
+    config: str | None,
+    edited: bool,
+    hosts: tuple[str, ...],
+    builtins: bool,
+    as_json: bool,
 ) -> None:
     """Show the hooks in force in this directory, in the order in which they run."""
-    if builtins and (event or config or edited):
+    if builtins and (event or config or edited or hosts):
         raise click.UsageError("--builtins stands alone: it lists what `use:` can name")
     if builtins:
         _list_builtins(as_json)
         return
     app = open_app(config=config, edited=edited)
-    loaded = app.loader.load(project_root(app.cwd, project_var=None), app.cwd)
+    if hosts:
+        app.host(*hosts)
+    root = project_root(app.cwd, project_var=None)
+    loaded = app.config_for(SessionStart(cwd=app.cwd), root)
     hooks = [hook for hook in loaded.hooks if event is None or event in hook.events]
     hooks.sort(key=lambda hook: hook.priority)
     if as_json:
@@ -84,6 +99,8 @@ def _as_json(config: Config, hooks: list[Hook]) -> dict[str, Any]:
                 "mode": hook.mode.value,
                 "layer": hook.source.layer.name.lower(),
                 "source": str(hook.source),
+                "native": hook.native or None,
+                "not_run_for": sorted(hook.run_by),
                 "pinned": found.pinned if (found := pins.get(_key(hook))) else (),
                 "not_pinned": found.unpinned if found else (),
             }
@@ -109,6 +126,9 @@ def _print(hook: Hook, pins: HookPins | None) -> None:
         f"{hook.priority:>3}  {name}  {events}  {hook.handler.kind} {' '.join(flags)}".rstrip()
     )
     click.secho(f"     {visible(str(hook.source))}, {hook.source.layer.name.lower()}", dim=True)
+    if hook.run_by:
+        who = ", ".join(sorted(hook.run_by))
+        click.secho(f"     not run for events of {who}: that client runs it itself", dim=True)
     for path in pins.pinned if pins else ():
         click.secho(f"     pinned: {visible(path)}", dim=True)
     for what in pins.unpinned if pins else ():

@@ -26,6 +26,7 @@ def assemble(files: Sequence[ConfigFile], *, paused: bool = False) -> Config:
     off = _disabled(places, hooks, notes)
     exceptions = _exceptions(places, hooks, notes)
     project_allow = _project_allow(places, notes)
+    notes += [note for place in places for note in place.file.notes]
     in_force = [each for each in hooks if id(each) not in off]
     if paused:
         stay = [each for each in in_force if each.place.layer is Layer.MANAGED]
@@ -35,6 +36,7 @@ def assemble(files: Sequence[ConfigFile], *, paused: bool = False) -> Config:
         files=ordered,
         hooks=tuple(_narrowed(each.hook, exceptions.get(id(each), [])) for each in in_force),
         project_allow=project_allow,
+        max_follow_ups=_lowest([place.file.max_follow_ups for place in places]),
         notes=tuple(dict.fromkeys(notes)),
     )
 
@@ -141,6 +143,10 @@ def _project_allow(places: Sequence[_Place], notes: list[Note]) -> bool:
             message = f"`project_allow` in {place.file.file} counts only in the user's own config"
             notes.append(Note(place.file.file, "ignored", message))
     return bool(decided)
+
+
+def _lowest(said: Sequence[int | None]) -> int | None:
+    return min((each for each in said if each is not None), default=None)
 
 
 def _paused(count: int) -> str:

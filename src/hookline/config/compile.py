@@ -16,22 +16,28 @@ from msgspec.structs import replace
 from hookline.config.convert import convert
 from hookline.config.document import Document, brief, read_document
 from hookline.config.hooks import Entry, HookCompiler, Report
+from hookline.config.includes import Included, Includes
+from hookline.config.natives import ListNames, compile_natives, no_directories
 from hookline.config.schema import FileEntry, Format, MatchEntry, file_format
 from hookline.config.types import ConfigFile, Kit, Narrowing, ReadFile
-from hookline.model.errors import ConfigError, Problem, TrustError
+from hookline.model.errors import ConfigError, Problem
 from hookline.model.hook import Hook, Layer
 
-__all__ = ["MAX_INCLUDES", "compile_file"]
-
-MAX_INCLUDES = 8
-"""How deep files may include each other."""
+__all__ = ["compile_file"]
 
 
 def compile_file(
-    raw: bytes, *, file: str, layer: Layer, project_dir: str, kit: Kit, read: ReadFile
+    raw: bytes,
+    *,
+    file: str,
+    layer: Layer,
+    project_dir: str,
+    kit: Kit,
+    read: ReadFile,
+    names: ListNames = no_directories,
 ) -> ConfigFile:
     """The file, compiled with all it includes; raises ConfigError with every problem in them."""
-    compiler = _FileCompiler(kit, project_dir, read)
+    compiler = _FileCompiler(kit, project_dir, layer, Includes(kit, read, names))
     compiled = compiler.compile(raw, file, layer, ())
     if compiled is None or compiler.problems:
         raise ConfigError(compiler.problems)
@@ -41,20 +47,21 @@ def compile_file(
 class _FileCompiler:
     """Compiles a file and its includes, each once."""
 
-    def __init__(self, kit: Kit, project_dir: str, read: ReadFile) -> None:
+    def __init__(self, kit: Kit, project_dir: str, layer: Layer, includes: Includes) -> None:
         self.kit = kit
         self.project_dir = project_dir
-        self.read = read
+        # What a person includes for all projects belongs to the one at hand, whichever it is.
+        self.native_dir = project_dir if layer is Layer.PROJECT else ""
+        self.includes = includes
         self.form = file_format(kit.handlers)
         self.problems: list[Problem] = []
-        self.seen: set[str] = set()
 
     def compile(
         self, raw: bytes, file: str, layer: Layer, above: tuple[str, ...]
     ) -> ConfigFile | None:
         """The file, or None when it cannot be read at all; ``above`` are those that include it."""
         path = os.path.normpath(file)
-        self.seen.add(path)
+        self.includes.seen.add(path)
         try:
             doc = read_document(raw, file)
         except ConfigError as error:
@@ -66,7 +73,7 @@ class _FileCompiler:
         compiled = [compiler.compile(entry) for entry in entries]
         _check_names(entries, report)
         stack = (*above, path)
-        included = self._read_includes(keys.include, stack, report)
+        included = self.includes.read(keys.include, stack, report)
         # Before those of the files it includes, so that problems read from the top down.
         self.problems += sorted(report.problems, key=lambda problem: problem.line)
         return ConfigFile(
@@ -77,42 +84,22 @@ class _FileCompiler:
             disable=tuple(keys.disable),
             narrowings=tuple(each for each in compiled if isinstance(each, Narrowing)),
             project_allow=None if keys.project_allow is UNSET else keys.project_allow,
-            includes=tuple(
-                each
-                for name, content in included.items()
-                if (each := self.compile(content, name, Layer.INCLUDE, stack)) is not None
-            ),
+            max_follow_ups=None if keys.max_follow_ups is UNSET else keys.max_follow_ups,
+            includes=(*self._included(included, stack), *self._natives(included)),
         )
 
-    def _read_includes(
-        self, names: Sequence[str], stack: tuple[str, ...], report: Report
-    ) -> dict[str, bytes]:
-        """The contents of the included files that are not in force already, by path."""
-        found: dict[str, bytes] = {}
-        for index, name in enumerate(names):
-            path = os.path.normpath(os.path.join(os.path.dirname(stack[-1]), name))
-            flaw, hint = _include_flaw(path, stack)
-            if not flaw and path not in self.seen:
-                try:
-                    found[path] = self.read(path)
-                    self.seen.add(path)
-                except (OSError, TrustError) as error:
-                    flaw = getattr(error, "strerror", None) or str(error)
-            if flaw:
-                report.add(("include", index), f"cannot include `{brief(name)}`: {flaw}", hint)
-        return found
+    def _included(self, included: Included, stack: tuple[str, ...]) -> Iterator[ConfigFile]:
+        for name, content in included.ours.items():
+            compiled = self.compile(content, name, Layer.INCLUDE, stack)
+            if compiled is not None:
+                yield compiled
 
-
-def _include_flaw(path: str, stack: tuple[str, ...]) -> tuple[str, str]:
-    if not path.endswith((".yaml", ".yml")):
-        hint = "what can be included: files in this format, whose names end in .yaml or .yml"
-        return "it is no hookline file", hint
-    if path in stack:
-        way = " → ".join(map(os.path.basename, (*stack[stack.index(path) :], path)))
-        return f"it would include itself ({way})", ""
-    if len(stack) > MAX_INCLUDES:
-        return f"files include each other more than {MAX_INCLUDES} levels deep", ""
-    return "", ""
+    def _natives(self, included: Included) -> tuple[ConfigFile, ...]:
+        try:
+            return compile_natives(included.native, self.kit, project_dir=self.native_dir)
+        except ConfigError as error:
+            self.problems += error.problems
+            return ()
 
 
 def _read(doc: Document, form: Format, report: Report) -> tuple[FileEntry, list[Entry]]:

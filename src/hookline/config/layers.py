@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from hookline.config.compile import compile_file
 from hookline.config.discover import candidates, managed_flaw, place_of, project_dir_of
-from hookline.config.reading import Reader, Stamp, stamp_of
+from hookline.config.natives import ListNames, members
+from hookline.config.reading import Reader, Stamp, file_names, stamp_of
 from hookline.config.trust import TrustedSet, TrustStore
 from hookline.config.types import ConfigFile, Kit, Note, ReadFile
 from hookline.model.errors import ConfigError, Problem, TrustError
@@ -150,14 +151,18 @@ class Layers:
 
         def read(path: str) -> bytes:
             look.at(path)
-            content = reader(path)
+            content = _listing(path) if path.endswith("/") else reader(path)
             digests[path] = sha256(content).hexdigest()
             return content
 
         def include(path: str) -> bytes:
             content = read(path)
-            self._check_include(path, digests[path], layer, look)
+            if not path.endswith("/"):
+                self._check_include(path, digests[path], layer, look)
             return content
+
+        def names(path: str) -> list[str]:
+            return os.fsdecode(read(path + "/")).split("\0")
 
         try:
             raw = read(path)
@@ -171,7 +176,7 @@ class Layers:
         kept = self._compiled.get((path, layer))
         if kept is None or kept.origin != origin or not _reads_same(kept.reads, include):
             digests.clear()
-            kept = _Compiled(self._compile(raw, path, layer, include), origin, digests)
+            kept = _Compiled(self._compile(raw, path, layer, include, names), origin, digests)
         yield self._keep(kept, None)
 
     def _is_free(self, digest: str) -> bool:
@@ -200,7 +205,22 @@ class Layers:
             look.at(file.path)
             if not file.is_unchanged():
                 _note_change(file.path, look)
+        for path in kept.reads:
+            if path.endswith("/"):
+                self._note_newcomers(path.rstrip("/"), trusted, look)
         return self._keep(kept, trusted)
+
+    def _note_newcomers(self, directory: str, trusted: TrustedSet, look: Look) -> None:
+        """Hook files that came into an included directory since it was trusted."""
+        look.at(directory)
+        try:
+            found = members(self._kit, directory, file_names(directory), None)
+        except OSError:
+            return  # that it is gone was noted for each of its files
+        for path in found:
+            if trusted.find(path) is None:
+                why = "was not there when the config was trusted, so it is not in force"
+                look.note(path, "untrusted", f"{why}; `hookline trust` shows it and asks.")
 
     def _compile_set(self, trusted: TrustedSet) -> _Compiled:
         reads: dict[str, str] = {}
@@ -209,22 +229,40 @@ class Layers:
             reads[path] = ""  # whatever is on the disk, it is not from there
             return trusted.read(path)
 
+        def names(path: str) -> list[str]:
+            found = trusted.names(path)
+            reads[path + "/"] = ""
+            return found
+
         raw = trusted.read(trusted.config)
-        file = self._compile(raw, trusted.config, Layer.PROJECT, read)
+        file = self._compile(raw, trusted.config, Layer.PROJECT, read, names)
         return _Compiled(file, trusted.digest, reads)
 
-    def _compile(self, raw: bytes, path: str, layer: Layer, read: ReadFile) -> ConfigFile:
-        project_dir = project_dir_of(path)
+    def _compile(
+        self, raw: bytes, path: str, layer: Layer, read: ReadFile, names: ListNames
+    ) -> ConfigFile:
         return compile_file(
-            raw, file=path, layer=layer, project_dir=project_dir, kit=self._kit, read=read
+            raw,
+            file=path,
+            layer=layer,
+            project_dir=project_dir_of(path),
+            kit=self._kit,
+            read=read,
+            names=names,
         )
 
     def _keep(self, compiled: _Compiled, trusted: TrustedSet | None) -> ConfigFile:
         file = compiled.file
         self._compiled[file.file, file.layer] = compiled
-        for path in (file.file, *compiled.reads):
-            self.sets[file.project_dir, path] = trusted
+        for each in _all_files(file):
+            self.sets[each.project_dir, each.file] = trusted
         return file
+
+
+def _all_files(file: ConfigFile) -> Iterator[ConfigFile]:
+    yield file
+    for each in file.includes:
+        yield from _all_files(each)
 
 
 def _note_change(path: str, look: Look) -> None:
@@ -236,6 +274,10 @@ def _note_change(path: str, look: Look) -> None:
         kind, what = "changed", "is not as it was trusted"
     rest = "; the trusted version is in force until `hookline trust` is told otherwise."
     look.note(path, kind, what + rest)
+
+
+def _listing(directory: str) -> bytes:
+    return b"\0".join(map(os.fsencode, file_names(directory)))
 
 
 def _reads_same(digests: Mapping[str, str], read: ReadFile) -> bool:

@@ -192,7 +192,7 @@ class Conditions:
             parts = sight_of(event, caller).granted_commands(text)
             return bool(parts) and self._command.each(parts)
         return self._command.holds(text) or self._command.some(
-            sight_of(event, caller).commands(text)
+            part for part in sight_of(event, caller).commands(text) if part != text
         )
 
     def _find_path(self, event: Event, tool: Tool | None, caller: Caller) -> Match | None:

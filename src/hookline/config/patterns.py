@@ -6,7 +6,13 @@ Knows how a pattern is written; nothing of events, shells or files.
 from collections.abc import Iterable
 
 from hookline.config.globs import PathTest, Spot, TextTest, path_glob, text_glob
-from hookline.config.regexes import Limit, LimitedRegex, compile_regex
+from hookline.config.regexes import (
+    Limit,
+    LimitedRegex,
+    LinearRegex,
+    LinearRegexes,
+    compile_regex,
+)
 
 __all__ = [
     "PathPatterns",
@@ -110,6 +116,7 @@ def text_patterns(sources: Iterable[str]) -> TextPatterns:
     """
     words: list[str] = []
     tests: list[TextTest] = []
+    linear: list[LinearRegex] = []
     limited: list[LimitedRegex] = []
     for source in sources:
         if is_regex(source):
@@ -117,11 +124,13 @@ def text_patterns(sources: Iterable[str]) -> TextPatterns:
             if isinstance(regex, LimitedRegex):
                 limited.append(regex)
             else:
-                tests.append(regex)
+                linear.append(regex)
         elif isinstance(found := text_glob(source), str):
             words.append(found)
         else:
             tests.append(found)
+    if linear:
+        tests.append(LinearRegexes(linear))
     return TextPatterns(words, tests, limited)
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from hookline.config.compile import compile_file
 from hookline.config.discover import is_within, place_of, project_dir_of
-from hookline.config.reading import Reader, Reading, too_much
+from hookline.config.reading import Reader, Reading, file_names, too_much
 from hookline.config.types import ConfigFile, Kit
 from hookline.model.errors import ConfigError, Problem, TrustError
 from hookline.model.hook import Hook, Layer
@@ -130,6 +130,7 @@ def draft(config: str, kit: Kit) -> Draft:
         project_dir=project_dir_of(place),
         kit=kit,
         read=read,
+        names=file_names,
     )
     hooks = pins_of(file, read)
     return Draft(place, sha256(raw).hexdigest(), file, read.readings, hooks)

@@ -23,6 +23,7 @@ __all__ = [
     "Reading",
     "Stamp",
     "are_settled",
+    "file_names",
     "locked",
     "make_private",
     "read_file",
@@ -127,6 +128,12 @@ def read_file(path: str, *, limit: int) -> tuple[bytes, bool]:
     if len(content) != found.st_size:
         raise OSError(EAGAIN, "it changed while it was read", path)
     return content, bool(found.st_mode & 0o111)
+
+
+def file_names(directory: str) -> list[str]:
+    """The names in a directory that are no directories themselves; raises OSError."""
+    with os.scandir(directory) as entries:
+        return sorted(entry.name for entry in entries if not entry.is_dir())
 
 
 def write_file(path: str, content: bytes, *, mode: int = 0o600) -> None:

@@ -21,6 +21,7 @@ __all__ = [
     "FileEntry",
     "Format",
     "HookEntry",
+    "IncludeEntry",
     "MatchEntry",
     "config_schema",
     "field_of",
@@ -122,17 +123,29 @@ class HookEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     speaks: Annotated[str | UnsetType, _doc("The dialect in which its program answers.")] = UNSET
 
 
+class IncludeEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A file whose platform its name does not tell."""
+
+    file: Annotated[str, _doc("The file or directory, relative to this one.")]
+    speaks: Annotated[str, _doc("The platform it is written for, such as docker-agent.")]
+
+
 class FileEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A hookline configuration."""
 
     version: Annotated[Literal[1], _doc("The version of this file format.")]
     hooks: list[HookEntry] = field(default_factory=list)
-    include: Annotated[list[str], _doc("Further files, relative to this one.")] = field(
-        default_factory=list
-    )
+    include: Annotated[
+        list[str | IncludeEntry],
+        _doc("Further files or directories, relative to this one: ours, or another platform's."),
+    ] = field(default_factory=list)
     disable: Annotated[
         list[str], _doc("Names of hooks to switch off, of this or a lower layer.")
     ] = field(default_factory=list)
+    max_follow_ups: Annotated[
+        Annotated[int, Meta(ge=0, le=1000)] | UnsetType,
+        _doc("How often hooks may keep an agent going before a person speaks; the lowest counts."),
+    ] = UNSET
     project_allow: Annotated[
         bool | UnsetType,
         _doc("Whether an allow from a project's file counts; said in the user's own file."),

@@ -8,7 +8,7 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from errno import ENOENT
+from errno import ENOENT, ENOTDIR
 from hashlib import sha256
 
 import msgspec
@@ -85,6 +85,13 @@ class TrustedSet(Struct, frozen=True):
         if sha256(content).hexdigest() != file.sha256:
             raise _damaged(self.config, f"`{blob}` was altered")
         return content
+
+    def names(self, directory: str) -> list[str]:
+        """What was trusted in a directory; raises NotADirectoryError for nothing."""
+        found = [file.path for file in self.files if os.path.dirname(file.path) == directory]
+        if not found:
+            raise NotADirectoryError(ENOTDIR, "no files of it were trusted", directory)
+        return [os.path.basename(path) for path in found]
 
     def is_made_of(self, readings: Iterable[Reading]) -> bool:
         """Whether trusting these would change nothing."""

@@ -6,12 +6,17 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from hookline.model.hook import Hook, Layer
-from hookline.model.ports import HandlerModule, Matcher, Services
+from hookline.model.ports import HandlerModule, Matcher, NativeFiles, Services
 
 __all__ = ["Config", "ConfigFile", "Kit", "Narrowing", "Note", "ReadFile", "utc_now"]
 
 ReadFile = Callable[[str], bytes]
 """Reads a file by absolute path: from disk, or from the bytes that were trusted."""
+
+
+def no_natives() -> Mapping[str, NativeFiles]:
+    """For those who have no other platform's files."""
+    return {}
 
 
 def utc_now() -> datetime:
@@ -27,6 +32,8 @@ class Kit(Struct, frozen=True):
     services: Services
     known_tools: frozenset[str] = frozenset()
     """Every platform's own names of tools, beside the canonical ones."""
+    natives: Callable[[], Mapping[str, NativeFiles]] = no_natives
+    """Other platforms' hook files by dialect; asked only for a file that is none of ours."""
     clock: Callable[[], datetime] = utc_now
     """By which exceptions end."""
 
@@ -49,7 +56,10 @@ class ConfigFile(Struct, frozen=True, kw_only=True):
     disable: tuple[str, ...] = ()
     narrowings: tuple[Narrowing, ...] = ()
     project_allow: bool | None = None
+    max_follow_ups: int | None = None
     includes: tuple["ConfigFile", ...] = ()
+    notes: tuple["Note", ...] = ()
+    """What is wrong with a file that is in force all the same: another platform's."""
 
 
 class Note(Struct, frozen=True):
@@ -67,4 +77,6 @@ class Config(Struct, frozen=True, kw_only=True):
     files: tuple[ConfigFile, ...] = ()
     hooks: tuple[Hook, ...] = ()
     project_allow: bool = False
+    max_follow_ups: int | None = None
+    """The lowest that any file says; None when none does."""
     notes: tuple[Note, ...] = ()

@@ -12,11 +12,13 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from hookline.dialects._shown import shown
 from hookline.dialects._translate import translate
 from hookline.model.answers import Answer, deny
 from hookline.model.errors import DecodeError
 from hookline.model.events import EVENTS, Agent, Event, Other, Task, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Translated
+from hookline.model.ports import Caller
 from hookline.model.rewriting import overlay
 from hookline.model.support import Support
 from hookline.model.text import visible
@@ -188,6 +190,11 @@ class JsonDialect(ABC):
             return bytes(event.raw)
         return msgspec.json.encode(self.payload(event))
 
+    def variables(self, event: Event, caller: Caller) -> Mapping[str, str]:
+        """What this platform sets in the environment of the hooks it runs."""
+        name = self.support.project_variable
+        return {name: caller.project_dir or event.cwd} if name else {}
+
     def payload(self, event: Event) -> dict[str, Any]:
         """A native payload for an event that came from elsewhere."""
         keys, native = self.keys, self.native_of(event)
@@ -218,11 +225,7 @@ class JsonDialect(ABC):
 
     def native_input(self, tool: Tool) -> dict[str, Any]:
         """A tool's input under this platform's keys."""
-        row = self.tools.rows.get(self.native_tool(tool))
-        if row is None or tool.name in self.tools.rows:
-            return tool.input
-        known = {key: value for key in row.keys if (value := getattr(tool, key, None))}
-        return {row.keys[key]: value for key, value in known.items()} or tool.input
+        return shown(self.tools, self.native_tool(tool), tool)[0] or tool.input
 
 
 def _text(value: Any) -> str:

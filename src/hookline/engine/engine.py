@@ -12,9 +12,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.engine.lanes import run_lanes
 from hookline.engine.merge import disagreements, fit, merge
 from hookline.engine.plan import Bound, Tier, plan
-from hookline.model.answers import PASS, Answer, deny, notice
+from hookline.model.answers import NOT_ASKED, PASS, Answer, deny, notice
 from hookline.model.errors import HandlerAnswerError, HandlerError, HandlerTimeout
 from hookline.model.events.base import Event
 from hookline.model.hook import Hook, Layer, OnError
@@ -69,7 +70,7 @@ class Engine:
             if tier.instant:
                 runs, quiet = _run_instant(hooks, trail.event, caller)
             else:
-                runs, quiet = await _run(hooks, trail.event, caller), False
+                runs, quiet = await self._run(hooks, trail.event, caller), False
             if quiet:
                 trail.runs += runs
             else:
@@ -77,6 +78,15 @@ class Engine:
         if trail.event is not event and not trail.ended:
             await self._rejudge(tiers, trail, caller)
         return self._conclude(event, trail)
+
+    async def _run(self, hooks: Sequence[Bound], event: Event, caller: Caller) -> list[Run]:
+        """The runs of one tier, in configured order whatever finishes first."""
+        if any(bound.hook.lane for bound in hooks):
+            table = self._tools(event.dialect)
+            return await run_lanes(hooks, event, lambda b, e: _run_waiting(b, e, caller), table)
+        waits = [_run_waiting(bound, event, caller) for bound in hooks]
+        runs = [await waits[0]] if len(waits) == 1 else await asyncio.gather(*waits)
+        return [run for run in runs if run is not None]
 
     def _take_in(self, runs: Sequence[Run], trail: _Trail) -> None:
         """Adds a tier's answers to the trail, and pipes its rewrites on to the next tier."""
@@ -90,9 +100,11 @@ class Engine:
             trail.said.append((run, answer))
             trail.ended |= answer.verdict >= Verdict.DENY
             if answer.rewrite:
-                rewrites.append((run.hook.name, answer.rewrite))
-        if len(rewrites) > 1:
-            trail.substitutions += disagreements(rewrites)
+                rewrites.append((run.hook, answer.rewrite))
+        # Who saw the earlier rewrite and changes it again does not disagree with it.
+        unaware = [(hook.name, rewrite) for hook, rewrite in rewrites if not hook.is_piped]
+        if len(unaware) > 1:
+            trail.substitutions += disagreements(unaware)
         for _, rewrite in rewrites:
             trail.event = rewritten(trail.event, rewrite, table)
 
@@ -127,7 +139,7 @@ class Engine:
             for bound in tier.hooks
             if bound.hook.guard and bound.counts and id(bound.hook) not in judged
         ]
-        for each in await _run(guards, final, caller):
+        for each in await self._run(guards, final, caller):
             run, answer = self._fitted(each, trail, table)
             if rewritten(final, answer.rewrite, table) is not final:
                 unsettled = replace(run, answer=_unsettled(run))
@@ -164,13 +176,6 @@ class Engine:
             substitutions=tuple(trail.substitutions),
             final=None if trail.event is event else trail.event,
         )
-
-
-async def _run(hooks: Sequence[Bound], event: Event, caller: Caller) -> list[Run]:
-    """The runs of one tier, in configured order whatever finishes first."""
-    waits = [_run_waiting(bound, event, caller) for bound in hooks]
-    runs = [await waits[0]] if len(waits) == 1 else await asyncio.gather(*waits)
-    return [run for run in runs if run is not None]
 
 
 def _run_instant(hooks: Sequence[Bound], event: Event, caller: Caller) -> tuple[list[Run], bool]:
@@ -219,6 +224,8 @@ async def _run_waiting(bound: Bound, event: Event, caller: Caller) -> Run | None
             raise HandlerTimeout(0)
         async with asyncio.timeout(timeout + _BACKSTOP):
             answer = await handler.run(Call(event, hook, caller, match, timeout))
+        if answer is NOT_ASKED:
+            return None
         _check_type(answer)
     except KeyboardInterrupt:
         raise

@@ -49,9 +49,14 @@ def plan(hooks: Iterable[Bound]) -> Mapping[type[Event], tuple[Tier, ...]]:
 def _tiers(hooks: list[Bound]) -> tuple[Tier, ...]:
     priority = attrgetter("hook.priority")
     return tuple(
-        Tier(hooks=(tier := tuple(group)), instant=all(bound.handler.instant for bound in tier))
+        Tier(hooks=(tier := tuple(group)), instant=all(map(_is_instant, tier)))
         for _, group in groupby(sorted(hooks, key=priority), key=priority)
     )
+
+
+def _is_instant(bound: Bound) -> bool:
+    """Whether it can run on the spot; in a lane it has to be its turn."""
+    return bound.handler.instant and bound.hook.lane is None
 
 
 def _deduplicated(hooks: Iterable[Bound]) -> list[Bound]:

@@ -49,12 +49,23 @@ _LOADER = re.compile(
 
 def hook_directory(call: Call) -> str:
     """Where the hook runs: its config's project, else where the event happened."""
-    return call.hook.project_dir or call.event.cwd or "/"
+    start = call.hook.start
+    project = call.hook.project_dir or call.event.cwd or "/"
+    if start is None:
+        return project
+    in_cwd = start.in_cwd and os.path.isdir(call.event.cwd)  # an agent may have removed it
+    base = call.event.cwd if in_cwd else project
+    return os.path.join(base, start.directory) if start.directory else base
 
 
-def hook_environment(call: Call) -> dict[str, str]:
-    """The whole environment for the hook's program."""
+def hook_environment(call: Call, platform: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The whole environment for the hook's program; ``platform`` is what its own one sets."""
     inherited, omitted = _inherited(call)
+    for name, text in {**(platform or {}), **_own(call)}.items():
+        if _fits(f"{name}={text}", _SYSTEM_CAP):
+            inherited[name] = text
+        else:
+            omitted.append(name)
     for name, value in _facts(call).items():
         if value is not None and _fits(value, _OWN_CAP):
             inherited[f"HOOKLINE_{name}"] = value
@@ -63,6 +74,10 @@ def hook_environment(call: Call) -> dict[str, str]:
     if omitted:
         inherited["HOOKLINE_OMITTED"] = ",".join(omitted)
     return inherited
+
+
+def _own(call: Call) -> Mapping[str, str]:
+    return call.hook.start.variables if call.hook.start is not None else {}
 
 
 def _inherited(call: Call) -> tuple[dict[str, str], list[str]]:

@@ -5,6 +5,9 @@ Knows failures in a person's words; must not know how a hook was run.
 
 import signal
 
+from msgspec import Raw
+from msgspec.structs import replace
+
 from hookline.model.answers import Answer
 from hookline.model.errors import (
     DialectError,
@@ -13,15 +16,24 @@ from hookline.model.errors import (
     HandlerUnavailable,
 )
 from hookline.model.events.base import Event
-from hookline.model.ports import AnswerCodec
+from hookline.model.ports import AnswerCodec, Call
 from hookline.model.text import visible
 
-__all__ = ["OUTPUT_CAP", "question", "signal_name", "tail", "understood"]
+__all__ = ["OUTPUT_CAP", "as_asked", "question", "signal_name", "tail", "understood"]
 
 OUTPUT_CAP = 10_000_000
 """The longest answer we take, in bytes."""
 
 _TAIL = 500
+
+
+def as_asked(call: Call) -> Event:
+    """The event as the hook's own platform has it, where the hook was written for one."""
+    event, hook = call.event, call.hook
+    if not hook.native or (event.dialect, event.native_event) == (hook.speaks, hook.native):
+        return event
+    # What another platform sent is no payload of this one's.
+    return replace(event, dialect=hook.speaks, native_event=hook.native, raw=Raw(b"null"))
 
 
 def question(codec: AnswerCodec, event: Event) -> bytes:

@@ -10,8 +10,15 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from hookline.handlers._environment import hook_directory, hook_environment
-from hookline.handlers._exchange import OUTPUT_CAP, question, signal_name, tail, understood
-from hookline.model.answers import Answer
+from hookline.handlers._exchange import (
+    OUTPUT_CAP,
+    as_asked,
+    question,
+    signal_name,
+    tail,
+    understood,
+)
+from hookline.model.answers import NOT_ASKED, PASS, Answer
 from hookline.model.errors import (
     HandlerAnswerError,
     HandlerCrashed,
@@ -20,7 +27,7 @@ from hookline.model.errors import (
 )
 from hookline.model.hook import Hook
 from hookline.model.ports import Call, Handler, KeyProblem, Services
-from hookline.processes import CannotStart, Finished, run
+from hookline.processes import CannotStart, Finished, run, run_behind
 from hookline.shell import Word, literal_words, split
 
 __all__ = ["COMBINES", "EXTRA_KEYS", "KEYS", "check", "make"]
@@ -58,26 +65,59 @@ class Command:
 
     async def run(self, call: Call) -> Answer:
         """The program's answer."""
-        try:
-            finished = await run(
-                self._argv(call),
-                stdin=question(self._codec, call.event),
-                cwd=hook_directory(call),
-                env=hook_environment(call),
-                timeout=call.timeout,
-                output_cap=OUTPUT_CAP,
-            )
-        except CannotStart as error:
-            raise HandlerUnavailable(str(error)) from error
+        event = as_asked(call)
+        platform = self._codec.variables(event, call.caller) if call.hook.native else {}
+        env = hook_environment(call, platform)
+        start = call.hook.start
+        if start is not None and start.answers_to:
+            said = await self._finished(call, self._argv(call, start.answers_to), b"", env)
+            if said.exit_code != 0 or said.stdout.strip() != call.hook.native.encode():
+                return NOT_ASKED
+        stdin = question(self._codec, event)
+        if start is not None and start.background:
+            await self._leave(call, stdin, env)
+            return PASS
+        finished = await self._finished(call, self._argv(call, self._command), stdin, env)
+        if start is not None and start.strict_exit and finished.exit_code not in {0, 2}:
+            said_last = tail(finished.stderr)
+            raise HandlerCrashed(f"exit code {_exit_code(finished, call)}{said_last}")
         return understood(
             self._codec,
-            call.event,
+            event,
             stdout=finished.stdout,
             stderr=finished.stderr,
             exit_code=_exit_code(finished, call),
         )
 
-    def _argv(self, call: Call) -> list[str]:
+    async def _finished(
+        self, call: Call, argv: list[str], stdin: bytes, env: Mapping[str, str]
+    ) -> Finished:
+        try:
+            return await run(
+                argv,
+                stdin=stdin,
+                cwd=hook_directory(call),
+                env=env,
+                timeout=call.timeout,
+                output_cap=OUTPUT_CAP,
+            )
+        except CannotStart as error:
+            raise HandlerUnavailable(str(error)) from error
+
+    async def _leave(self, call: Call, stdin: bytes, env: Mapping[str, str]) -> None:
+        """Starts a program that nobody waits for."""
+        try:
+            await run_behind(
+                self._argv(call, self._command),
+                stdin=stdin,
+                cwd=hook_directory(call),
+                env=env,
+                timeout=call.hook.timeout,
+            )
+        except CannotStart as error:
+            raise HandlerUnavailable(str(error)) from error
+
+    def _argv(self, call: Call, command: str | Sequence[str]) -> list[str]:
         """What to execute, with trusted copies in place of files that are not as trusted."""
         directory = hook_directory(call)
         stand_in = self._services.pins(call.hook).stand_in
@@ -85,9 +125,10 @@ class Command:
         def copy_of(word: str) -> str | None:
             return stand_in(os.path.join(directory, word)) if word else None
 
-        if isinstance(self._command, str):
-            return [*_SHELL, _substituted(self._command, self._words, copy_of)]
-        program, *arguments = self._command
+        if isinstance(command, str):
+            shell = call.hook.start.shell if call.hook.start is not None else _SHELL
+            return [*shell, _substituted(command, self._words, copy_of)]
+        program, *arguments = command
         # A bare program name is looked up on the PATH, whatever lies in the project.
         first = copy_of(program) if "/" in program else None
         return [first or program, *(copy_of(word) or word for word in arguments)]

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, ValidationError, convert
 
-from hookline.handlers._exchange import OUTPUT_CAP, question, understood
+from hookline.handlers._exchange import OUTPUT_CAP, as_asked, question, understood
 from hookline.handlers._per_loop import PerLoop
-from hookline.model.answers import Answer
+from hookline.model.answers import PASS, Answer
 from hookline.model.errors import (
     HandlerAnswerError,
     HandlerCrashed,
@@ -80,32 +80,35 @@ class Http:
 
     async def run(self, call: Call) -> Answer:
         """The answer in the response."""
-        headers, secrets = self._headers(call.caller.env)
-        body = question(self._codec, call.event)
+        headers, secrets = self._headers(call)
+        event = as_asked(call)
+        body = question(self._codec, event)
         try:
             async with asyncio.timeout(call.timeout):
                 reply = await self._post(body, headers)
         except TimeoutError as error:
             raise HandlerTimeout(call.timeout) from error
         try:
-            return understood(self._codec, call.event, stdout=reply)
+            if call.hook.native and not reply.lstrip().startswith(b"{"):
+                return PASS  # platforms that have such hooks read nothing but an object
+            return understood(self._codec, event, stdout=reply)
         except HandlerError as error:
             if any(secret in str(error) for secret in secrets):
                 raise HandlerAnswerError("not an answer; it repeats a secret header") from None
             raise
 
-    def _headers(self, env: Mapping[str, str]) -> tuple[list[tuple[bytes, bytes]], list[str]]:
+    def _headers(self, call: Call) -> tuple[list[tuple[bytes, bytes]], list[str]]:
         """The headers with their variables filled in, and what must not be shown of them."""
         secrets: list[str] = []
 
         def value_of(variable: re.Match[str]) -> str:
             name = variable[1]
-            value = env.get(name, "").strip()
-            if not value:
+            value = call.caller.env.get(name, "").strip()
+            if not value and not call.hook.native:  # other platforms send it empty
                 raise HandlerUnavailable(f"`{name}` is not set in the caller's environment")
             if _CONTROL.search(value):
                 raise HandlerUnavailable(f"`{name}` has control characters; no header takes them")
-            secrets.append(value)
+            secrets.extend(filter(None, [value]))
             return value
 
         own = {"content-type": "application/json", "accept-encoding": "identity"}

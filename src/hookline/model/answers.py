@@ -9,6 +9,7 @@ from hookline.model.errors import IllegalValueError
 from hookline.model.verdicts import BLOCKING, Verdict
 
 __all__ = [
+    "NOT_ASKED",
     "NO_REWRITE",
     "PASS",
     "Answer",
@@ -78,6 +79,9 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
 
 
 PASS = Answer()
+
+NOT_ASKED = Answer()
+"""In place of an answer: the hook turned out not to be for this event, so it did not run."""
 
 Texts = str | Sequence[str]
 

@@ -14,10 +14,12 @@ __all__ = [
     "DEFAULT_TIMEOUT",
     "HandlerSpec",
     "Hook",
+    "Lane",
     "Layer",
     "Mode",
     "OnError",
     "Source",
+    "Start",
 ]
 
 DEFAULT_PRIORITY = 50
@@ -73,6 +75,40 @@ class HandlerSpec(Struct, frozen=True):
     values: Mapping[str, Any]
 
 
+class Lane(Struct, frozen=True, kw_only=True):
+    """Hooks of one priority that run one after another, as their own platform runs them."""
+
+    name: str
+    piped: bool = False
+    """Each sees the input as those before it left it."""
+    deny_ends: bool = False
+    """After a deny the rest of the lane does not run."""
+    last_counts: bool = False
+    """Only what the last one that did not fail has said counts."""
+    silence_counts: bool = True
+    """Whether saying nothing at all is a last word, too."""
+    halt_ends: bool = False
+    """After a halt the rest of the lane does not run."""
+
+
+class Start(Struct, frozen=True, kw_only=True):
+    """How a hook's program is started, where its platform does it in another way than we do."""
+
+    shell: tuple[str, ...] = ("/bin/sh", "-c")
+    directory: str = ""
+    """Relative to where it would run otherwise, which it is when empty."""
+    in_cwd: bool = False
+    """Where the event happened, rather than in the project."""
+    variables: Mapping[str, str] = {}
+    """Set for the program, over whatever the caller has."""
+    answers_to: tuple[str, ...] = ()
+    """A command that prints the native event this hook is for; for any other it is not run."""
+    background: bool = False
+    """Nobody waits for it, so it can say nothing."""
+    strict_exit: bool = False
+    """Any exit code but 0 and 2 is a failure, whatever it printed."""
+
+
 class Hook(Struct, frozen=True, kw_only=True):
     """One entry of a config."""
 
@@ -97,12 +133,23 @@ class Hook(Struct, frozen=True, kw_only=True):
     """The dialect in which its program answers."""
     pins: tuple[str, ...] = ()
     """Globs of further files that are trusted, and checked, together with this hook."""
+    native: str = ""
+    """The event of its own platform that it was written for; empty when it is one of ours."""
+    run_by: frozenset[str] = frozenset()
+    """The dialects of clients that run it by themselves: for their events it is not run here."""
+    start: Start | None = None
+    lane: Lane | None = None
 
     def __post_init__(self) -> None:
         if not self.events:
             raise IllegalValueError(f"hook `{self.name}` names no event")
         if self.timeout <= 0:
             raise IllegalValueError(f"hook `{self.name}`: timeout must be more than 0 seconds")
+
+    @property
+    def is_piped(self) -> bool:
+        """Whether it sees what hooks of the same priority before it made of the input."""
+        return self.lane is not None and self.lane.piped
 
     def identity(self) -> tuple[object, ...]:
         """Two hooks with the same identity would do the same thing: one of them is enough."""
@@ -115,4 +162,6 @@ class Hook(Struct, frozen=True, kw_only=True):
             self.project_dir,
             self.env,
             self.speaks,
+            # Platforms differ in what they take for twice the same, so their files decide it.
+            (self.native, self.source, self.name) if self.native else None,
         )

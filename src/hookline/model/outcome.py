@@ -30,11 +30,13 @@ class Run(Struct, frozen=True):
     seen: Event | None = None
     """The event as this hook saw it: earlier hooks may have rewritten the input."""
     rejudged: bool = False
+    superseded: bool = False
+    """On the platform this hook was written for, a later one's answer took the place of this."""
 
     @property
     def counts(self) -> bool:
         """Whether the answer is enforced, not only written down."""
-        return self.hook.mode is Mode.ENFORCE
+        return self.hook.mode is Mode.ENFORCE and not self.superseded
 
     def as_json(self) -> dict[str, Any]:
         """The run as the outcome's JSON shows it."""
@@ -45,8 +47,10 @@ class Run(Struct, frozen=True):
             "ms": round(self.ns / 1e6, 3),
             "failed": self.failed,
         }
-        if not self.counts:
+        if self.hook.mode is Mode.OBSERVE:
             shown["observed"] = True
+        if self.superseded:
+            shown["superseded"] = True
         if self.rejudged:
             shown["rejudged"] = True
         return shown

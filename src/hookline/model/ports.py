@@ -8,7 +8,8 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from hookline.model.answers import Answer
     from hookline.model.events.base import Event
-    from hookline.model.hook import Hook
+    from hookline.model.hook import Hook, Layer
+    from hookline.model.native import NativeFile, NativePlace, Where
     from hookline.model.outcome import Outcome, Reply, Translated
     from hookline.model.support import Support
     from hookline.model.tools import ToolTable
@@ -26,6 +27,7 @@ __all__ = [
     "KeyProblem",
     "Match",
     "Matcher",
+    "NativeFiles",
     "PinnedFiles",
     "Services",
     "WaitingHandler",
@@ -106,6 +108,9 @@ class AnswerCodec(Protocol):
     ) -> "Answer":
         """What the program said. Raises HandlerError when that is no answer in this dialect."""
 
+    def variables(self, event: "Event", caller: Caller) -> Mapping[str, str]:
+        """What this platform sets in the environment of the hooks it runs."""
+
 
 class Dialect(AnswerCodec, Protocol):
     """One platform: its payloads, its replies, its tools."""
@@ -125,6 +130,35 @@ class Dialect(AnswerCodec, Protocol):
 
     def refuse(self, event: str | None, reason: str) -> "Reply":
         """What to say when no Outcome could be had for a native event: deny on a gate event."""
+
+
+class NativeFiles(Protocol):
+    """A platform's own hook files: where they are, what is in them, and the hooks they make."""
+
+    @property
+    def dialect(self) -> str:
+        """Whose files these are."""
+
+    @property
+    def run_by(self) -> frozenset[str]:
+        """The dialects of all clients that run these files themselves."""
+
+    def owns(self, path: str, content: bytes) -> bool:
+        """Whether a file is one of this platform's hook files, by its place or what is in it."""
+
+    def members(self, directory: str, names: Sequence[str]) -> Sequence[str] | None:
+        """Which files of a directory hold hooks; None when the directory is not this platform's."""
+
+    def places(self, where: "Where") -> "Sequence[NativePlace]":
+        """Everywhere this platform looks, what counts first first."""
+
+    def read(self, path: str, content: bytes) -> "NativeFile":
+        """What stands in a file; a mistake in it is part of the answer."""
+
+    def hooks(
+        self, files: "Sequence[NativeFile]", *, layer: "Layer", project_dir: str
+    ) -> "Sequence[Hook]":
+        """The hooks of files that this platform reads together, under its own rules."""
 
 
 class PinnedFiles(Protocol):

@@ -7,7 +7,7 @@ nothing is found. Must not know pipes or deadlines.
 
 import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import chain
 from secrets import token_hex
@@ -18,7 +18,12 @@ __all__ = ["Mark", "kill_strays"]
 VARIABLE = "HOOKLINE_RUN"
 
 # Each round kills what the one before had no time to see; a fork bomb may not hold us for long.
-ROUNDS_SECONDS = 0.05
+ROUNDS_SECONDS = 0.5
+
+# One that moves on faster than a round takes is missed by chance, so a few rounds have to find
+# nobody. It can only be among the newest processes, and looking at those is quick.
+EMPTY_ROUNDS = 5
+NEWEST = 50
 
 
 class Mark:
@@ -34,10 +39,10 @@ class Mark:
         outer = env.get(VARIABLE)
         return {**env, VARIABLE: f"{outer}.{self._token}" if outer else self._token}
 
-    def bearers(self) -> Iterator[int]:
-        """Every living process with this mark that we may look at."""
+    def bearers(self, among: int | None = None) -> Iterator[int]:
+        """Every living process with this mark that we may look at, among so many of the newest."""
         needle = self._token.encode()
-        for pid in _all_processes():
+        for pid in _all_processes()[:among]:
             with suppress(OSError), open(f"/proc/{pid}/environ", "rb", buffering=0) as environ:
                 if needle in environ.read():
                     yield pid
@@ -47,13 +52,17 @@ def kill_strays(leader: int, mark: Mark) -> None:
     """Kill all of the run's processes outside the leader's group, which ``killpg`` would miss."""
     killed: set[int] = set()
     last_round = monotonic() + ROUNDS_SECONDS
-    found = True
-    while found and monotonic() < last_round:
-        found = False
-        for pid in chain(_descendants(leader), mark.bearers()):
-            if pid not in killed and _kill_outside(leader, pid):
-                killed.add(pid)
-                found = True
+    found = _kill_round(chain(_descendants(leader), mark.bearers()), leader, killed)
+    empty = 0 if found else EMPTY_ROUNDS - 2
+    while empty < EMPTY_ROUNDS and monotonic() < last_round:
+        found = _kill_round(chain(_descendants(leader), mark.bearers(NEWEST)), leader, killed)
+        empty = 0 if found else empty + 1
+
+
+def _kill_round(pids: Iterable[int], leader: int, killed: set[int]) -> bool:
+    fresh = [pid for pid in pids if pid not in killed and _kill_outside(leader, pid)]
+    killed.update(fresh)
+    return bool(fresh)
 
 
 def _kill_outside(group: int, pid: int) -> bool:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from hookline.config.compile import MAX_INCLUDES, compile_file
+from hookline.config.compile import compile_file
+from hookline.config.includes import MAX_INCLUDES
 from hookline.config.types import ConfigFile, Kit
 from hookline.handlers import rule
 from hookline.model.answers import PASS

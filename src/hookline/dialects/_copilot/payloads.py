@@ -9,7 +9,7 @@ from typing import Any
 
 from hookline.dialects._copilot.names import CAMEL_KEYS, camel_name, is_pascal
 from hookline.dialects._copilot.tools import CLAUDE_NAMES, RUNTIME_NAMES, call_for
-from hookline.model.events import Error, Event, ToolEvent
+from hookline.model.events import Error, Event, SessionResume, SteeringSubmit, ToolEvent
 from hookline.model.tools import Tool, ToolKind
 
 __all__ = ["FAMILY", "changed_input", "native_payload"]
@@ -49,9 +49,18 @@ def native_payload(event: Event, native: str, data: Mapping[str, Any]) -> dict[s
     return {keys.get(key, key): value for key, value in named.items()}
 
 
+def _is_own(event: Event) -> bool:
+    """Whether Copilot sent it; asked in its name, an event of another platform has no payload."""
+    return event.dialect in FAMILY and bytes(event.raw) != b"null"
+
+
 def _habitual(kind: str, event: Event) -> dict[str, Any]:
     """What Copilot always sends and no other platform knows."""
     match kind:
+        case "sessionStart" if isinstance(event, SessionResume):
+            return {"source": event.source or "resume"}
+        case "userPromptSubmitted" if isinstance(event, SteeringSubmit):
+            return {"prompt": event.prompt or "\n".join(event.prompts)}
         case "agentStop":
             return {"transcript_path": "", "stop_reason": "end_turn"}
         case "subagentStop":
@@ -70,7 +79,7 @@ def _habitual(kind: str, event: Event) -> dict[str, Any]:
 
 def _call(event: ToolEvent, kind: str, *, pascal: bool) -> dict[str, Any]:
     tool = event.tool
-    if event.dialect in FAMILY:
+    if _is_own(event):
         name, args = tool.name, tool.input
     elif kind == "permissionRequest":
         name, args = _permission(tool)
@@ -104,7 +113,7 @@ def changed_input(event: ToolEvent, given: Mapping[str, Any]) -> dict[str, Any] 
     """New arguments, which replace the old ones whole, as changes to the event's own input."""
     sent: Mapping[str, Any] = event.tool.input
     names: Mapping[str, str] = {}
-    if event.dialect not in FAMILY:
+    if not _is_own(event):
         _, sent, names = call_for(event.tool)
     changes = {names.get(k, k): v for k, v in given.items() if k not in sent or sent[k] != v}
     gone = {names.get(key, key): None for key in sent if key not in given}

@@ -3,7 +3,7 @@
 from typing import Any
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Raw, Struct, field
 from msgspec.structs import replace
 
 from hookline.dialects._native import said
@@ -29,6 +29,9 @@ class _Response(Struct, frozen=True, kw_only=True, rename="camel"):
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
+_KEYS = {*_Response.__struct_encode_fields__, "priority"}
+
+
 def read_answer(
     native: str, event: Event, *, stdout: bytes, stderr: bytes, exit_code: int
 ) -> Answer:
@@ -40,8 +43,12 @@ def read_answer(
         return PASS
     try:
         response = msgspec.json.decode(text, type=_Response)
+        keys = msgspec.json.decode(text, type=dict[str, Raw]).keys()
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as exc:
         raise HandlerAnswerError(f"not a response envelope of BaseCoat's: {exc}") from exc
+    if keys and not keys & _KEYS:
+        # Most likely a verdict in another platform's words, which must not pass for none.
+        raise HandlerAnswerError(f"not a response envelope: it has `{min(keys)[:60]}`")
     answer = _answer(native, response, event)
     return PASS if answer == PASS else answer
 
@@ -82,8 +89,7 @@ def _change(response: _Response, event: Event) -> Rewrite:
         text = output if isinstance(output, str) else msgspec.json.encode(output).decode()
         return Rewrite(output=text)
     if isinstance(event, ToolEvent) and isinstance(new, dict):
-        gone = {key: None for key in event.tool.input if key not in new}
-        return Rewrite(input={**new, **gone})
+        return Rewrite(input=new)
     if isinstance(event, PromptEvent) and isinstance(new, str):
         return Rewrite(prompt=new)
     raise HandlerAnswerError("`modify` needs a `modifiedInput` or `modifiedOutput` of this event")

@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from hookline.dialects._native import JsonDialect, Keys
+from hookline.dialects._shown import changes, shown
 from hookline.dialects._support import load_support
 from hookline.dialects._wire import line
 from hookline.dialects.basecoat.answers import read_answer
@@ -52,9 +53,10 @@ class BaseCoat(JsonDialect):
 
     def native_name(self, data: Mapping[str, Any], given: str | None) -> str:
         """BaseCoat's own name, whichever platform's spelling was used."""
-        return self._named(super().native_name(data, given))
+        return self.own_name(super().native_name(data, given))
 
-    def _named(self, name: str) -> str:
+    def own_name(self, name: str) -> str:
+        """BaseCoat's name of an event, from any platform's."""
         own = {each.casefold(): each for each in self.support.events}
         return own.get(name.casefold()) or _ALSO.get(name.casefold(), name)
 
@@ -107,7 +109,7 @@ class BaseCoat(JsonDialect):
 
     def refuse(self, event: str | None, reason: str) -> Reply:
         """As everywhere, whichever platform's name the command line has."""
-        return super().refuse(self._named(event) if event else event, reason)
+        return super().refuse(self.own_name(event) if event else event, reason)
 
     def spell(self, outcome: Outcome, answer: Answer) -> Reply:
         """One envelope on stdout; nothing when there is nothing to say."""
@@ -167,9 +169,9 @@ class BaseCoat(JsonDialect):
     def _about(self, event: Event) -> dict[str, Any]:
         native = self.native_of(event)
         if isinstance(event, ToolEvent):
-            return {
-                "tool": _tool(event, self.native_tool(event.tool), self.native_input(event.tool))
-            }
+            tool = _tool(event, self.native_tool(event.tool), self.native_input(event.tool))
+            failed = {"class": tool["name"], "message": tool.get("error", tool.get("output", ""))}
+            return {"tool": tool, "error": failed} if native == "OnError" else {"tool": tool}
         if isinstance(event, PromptEvent):
             return {"prompt": event.prompt}
         if isinstance(event, Error):
@@ -185,7 +187,17 @@ class BaseCoat(JsonDialect):
     def read_answer(self, event: Event, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer:
         """A response envelope or nothing; everything else is a hook that broke."""
         native = self.native_of(event)
-        return read_answer(native, event, stdout=stdout, stderr=stderr, exit_code=exit_code)
+        answer = read_answer(native, event, stdout=stdout, stderr=stderr, exit_code=exit_code)
+        if answer.rewrite.input is None or not isinstance(event, ToolEvent):
+            return answer
+        # The payload goes on as the hook made it, so what it left out is gone.
+        sent, names = shown(self.tools, self.native_tool(event.tool), event.tool)
+        patch = changes(sent, names, answer.rewrite.input, whole=True)
+        return replace(answer, rewrite=replace(answer.rewrite, input=patch))
+
+    def native_input(self, tool: Tool) -> dict[str, Any]:
+        """A tool's input under canonical names where it has any."""
+        return shown(self.tools, self.native_tool(tool), tool)[0]
 
 
 def _object(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from hookline.model.answers import PASS, Answer, context, deny, notice
 from hookline.model.errors import DecodeError, HandlerAnswerError, HandlerCrashed, nearest
 from hookline.model.events import EVENTS, AnyEvent, Event, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Translated
+from hookline.model.ports import Caller
 from hookline.model.support import CELLS, EventSupport, Support
 from hookline.model.text import visible
 from hookline.model.tools import CANONICAL_TOOLS, Tool, ToolKind
@@ -82,6 +84,10 @@ class Canonical:
     def stdin(self, event: Event) -> bytes:
         """The event as every canonical hook reads it."""
         return _encoder.encode(event)
+
+    def variables(self, event: Event, caller: Caller) -> Mapping[str, str]:
+        """None: what hookline sets, it sets for every hook."""
+        return {}
 
     def read_answer(self, event: Event, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer:
         """Exit 0: JSON, plain text or nothing. Exit 2: deny, with stderr as the reason."""

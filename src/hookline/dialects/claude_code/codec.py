@@ -4,32 +4,25 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import msgspec
+from msgspec.structs import replace
 
-from hookline.dialects._native import JsonDialect, joined, said
+from hookline.dialects._native import JsonDialect, joined
 from hookline.dialects._support import load_support
 from hookline.dialects._wire import line
+from hookline.dialects.claude_code.answers import read
 from hookline.dialects.claude_code.tools import TOOLS
-from hookline.model.answers import PASS, Answer, Rewrite, context, deny
-from hookline.model.errors import HandlerAnswerError, HandlerCrashed
-from hookline.model.events import Event, ToolEvent
+from hookline.dialects.claude_code.words import native_word
+from hookline.model.answers import Answer
+from hookline.model.events import Event, SteeringSubmit, ToolEvent
 from hookline.model.outcome import Outcome, Reply
-from hookline.model.text import visible
+from hookline.model.ports import Caller
+from hookline.model.tools import Tool, ToolKind
 from hookline.model.verdicts import Verdict
 
 __all__ = ["ClaudeCode"]
 
-_TEXT_IS_CONTEXT = {"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PostModelSwitch"}
 # Exit code 2 is the only word that blocks on these.
 _EXIT_2 = {"TaskCreated", "TaskCompleted", "TeammateIdle", "WorktreeCreate", "Elicitation"}
-_DECISIONS = {
-    "allow": Verdict.ALLOW,
-    "approve": Verdict.ALLOW,
-    "ask": Verdict.ASK,
-    # Deferring ends a headless run; inside another host the nearest is the person's decision.
-    "defer": Verdict.ASK,
-    "deny": Verdict.DENY,
-    "block": Verdict.DENY,
-}
 
 
 class ClaudeCode(JsonDialect):
@@ -159,72 +152,55 @@ class ClaudeCode(JsonDialect):
 
     # ── as a host ───────────────────────────────────────────────────────────────────────────
 
+    def variables(self, event: Event, caller: Caller) -> Mapping[str, str]:
+        """The project, the session, and the mark by which scripts know the client."""
+        own = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": event.session_id}
+        return {**super().variables(event, caller), **own}
+
+    def payload(self, event: Event) -> dict[str, Any]:
+        """A payload in this client's own words, for an event that came from elsewhere."""
+        data = super().payload(event)
+        native = self.native_of(event)
+        word = native_word(native, event)
+        if word is not None:
+            field, text = word
+            data[self.fields[native][field]] = text
+        if isinstance(event, SteeringSubmit) and not event.prompt:
+            data["prompt"] = "\n\n".join(event.prompts)
+        if native in {"SubagentStart", "SubagentStop"}:
+            data |= {"agent_id": event.agent.id or "", "agent_type": event.agent.name}
+        return data
+
+    def native_tool(self, tool: Tool) -> str:
+        """This client's name of a tool, also where it has several of one kind."""
+        if tool.mcp is not None and not tool.name.startswith("mcp__"):
+            return f"mcp__{tool.mcp.server}__{tool.mcp.tool}"
+        if tool.name in self.tools.rows:
+            return tool.name
+        if tool.kind is ToolKind.SEARCH and "grep" in tool.name.lower():
+            return "Grep"
+        if tool.kind is ToolKind.FETCH and tool.url is None and tool.query is not None:
+            return "WebSearch"
+        return super().native_tool(tool)
+
     def read_answer(self, event: Event, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer:
         """As the client reads it, failures closed by the hook's own ``on_error``."""
         native = self.native_of(event)
-        if exit_code == 2:
-            return deny(said(stderr) or said(stdout) or "blocked by a hook that gave no reason")
-        text = said(stdout)
-        if text.startswith("{"):
-            return self._read_json(text, event, native)
-        if exit_code != 0:
-            tail = visible(said(stderr))[-500:]
-            raise HandlerCrashed(f"exit code {exit_code}" + (f": {tail}" if tail else ""))
-        if not text:
-            return PASS
-        return context(text) if native in _TEXT_IS_CONTEXT else PASS
+        answer = read(native, stdout=stdout, stderr=stderr, exit_code=exit_code)
+        if answer.rewrite.input is None or not isinstance(event, ToolEvent):
+            return answer
+        changed = self._changes(event.tool, answer.rewrite.input) or None
+        return replace(answer, rewrite=replace(answer.rewrite, input=changed))
 
-    def _read_json(self, text: str, event: Event, native: str) -> Answer:
-        try:
-            body = msgspec.json.decode(text, type=dict[str, Any])
-        except (msgspec.MsgspecError, UnicodeError, RecursionError) as exc:
-            raise HandlerAnswerError(f"not an answer of Claude Code's: {exc}") from exc
-        own = body.get("hookSpecificOutput", {})
-        if not isinstance(own, dict) or (own and own.get("hookEventName") != native):
-            raise HandlerAnswerError(f"`hookSpecificOutput.hookEventName` must be `{native}`")
-        return _answer(body, own, event, native)
-
-
-def _answer(body: Mapping[str, Any], own: Mapping[str, Any], event: Event, native: str) -> Answer:
-    decision = own.get("decision")
-    nested = decision if isinstance(decision, dict) else {}
-    word = own.get("permissionDecision") or nested.get("behavior") or body.get("decision")
-    verdict = _DECISIONS.get(str(word), Verdict.PASS) if word else Verdict.PASS
-    reason = str(
-        own.get("permissionDecisionReason") or nested.get("message") or body.get("reason") or ""
-    )
-    if body.get("continue") is False or nested.get("interrupt") is True:
-        verdict, reason = Verdict.HALT, str(body.get("stopReason") or reason)
-    if verdict >= Verdict.ASK and not reason.strip():
-        reason = "blocked by a hook that gave no reason"
-    extra = own.get("additionalContext")
-    feedback = extra if native in {"Stop", "SubagentStop"} and extra else None
-    output = own.get("updatedToolOutput", own.get("updatedMCPToolOutput"))
-    change = Rewrite(
-        input=own.get("updatedInput") or nested.get("updatedInput"),
-        output=None if output is None else _as_text(output),
-        display=own.get("displayContent"),
-    )
-    answer = Answer(
-        verdict=verdict,
-        reason=reason,
-        context=(str(extra),) if extra and not feedback else (),
-        notice=(str(body["systemMessage"]),) if body.get("systemMessage") else (),
-        rewrite=_whole(change, event),
-        follow_up=(str(feedback),) if feedback else (),
-    )
-    return PASS if answer == PASS else answer
-
-
-def _whole(change: Rewrite, event: Event) -> Rewrite:
-    """``updatedInput`` replaces the whole input, so keys that are not in it are deleted."""
-    if change.input is None or not isinstance(event, ToolEvent):
-        return change
-    if event.dialect != "claude-code":
-        # The hook saw the input under Claude Code's keys; what it left out there is not ours.
-        return change
-    gone = {key: None for key in event.tool.input if key not in change.input}
-    return Rewrite(input={**change.input, **gone}, output=change.output, display=change.display)
+    def _changes(self, tool: Tool, new: Mapping[str, Any]) -> dict[str, Any]:
+        """A whole new input as what it changes in the one that the hook was shown."""
+        shown = self.native_input(tool)
+        row = None if shown is tool.input else self.tools.rows.get(self.native_tool(tool))
+        # Another platform's tool wants canonical names, and writes them under its own keys.
+        names = {} if row is None else {native: name for name, native in row.keys.items()}
+        gone = {names.get(key, key): None for key in shown if key not in new}
+        kept = {names.get(key, key): value for key, value in new.items() if shown.get(key) != value}
+        return {**gone, **kept}
 
 
 def _decision(answer: Answer) -> dict[str, Any]:
@@ -261,11 +237,3 @@ def _blanked(value: Any, text: str) -> Any:
     if isinstance(value, dict):
         return {key: _blanked(each, text) for key, each in value.items()}
     return value
-
-
-def _as_text(output: Any) -> str:
-    if isinstance(output, str):
-        return output
-    if isinstance(output, dict) and isinstance(output.get("stdout"), str):
-        return str(output["stdout"])
-    return msgspec.json.encode(output).decode()

@@ -224,7 +224,7 @@ def _own_payload(event: Event, native: str) -> dict[str, Any]:
             name, given = as_native(tool)
             data: dict[str, Any] = {"tool_name": name, "tool_input": given}
             if native == "PostToolUse":
-                data["tool_response"] = tool.output or ""
+                data["tool_response"] = tool.output or getattr(event, "error", "")
             return (
                 data
                 if native == "PermissionRequest"
@@ -263,7 +263,8 @@ def _fitted(answer: Answer, event: Event) -> Answer:
     if answer.rewrite.input is None or not isinstance(event, ToolEvent):
         return answer
     new, tool = answer.rewrite.input, event.tool
-    name, shown = as_native(tool) if event.dialect != Codex.id else (tool.name, tool.input)
+    own = event.dialect == Codex.id and bytes(event.raw) != b"null"
+    name, shown = (tool.name, tool.input) if own else as_native(tool)
     if name != "Bash" and shown is not tool.input:
         wanted = msgspec.json.encode(new).decode()
         reason = f"A hook wants another input here, in the words of Codex's {name}: {wanted}"

@@ -78,9 +78,12 @@ def _answer(body: Mapping[str, Any], own: Mapping[str, Any], native: str) -> Ans
         return Answer(notice=_maybe(_text(body, "user_message")))
     if native in _CONTEXT:
         output = body.get("updated_mcp_tool_output") if native == "postToolUse" else None
+        # Cursor sets these for the session's later hooks; whoever can do so finds them here.
+        env = body.get("env") if native == "sessionStart" else None
         return Answer(
             context=_maybe(_text(body, "additional_context")),
             rewrite=Rewrite(output=None if output is None else _shown(output)),
+            metadata={"cursor": {"env": env}} if env else {},
         )
     return PASS
 

@@ -18,6 +18,7 @@ from hookline.model.answers import Answer
 from hookline.model.errors import UnsupportedError
 from hookline.model.events import Agent, Event, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Translated
+from hookline.model.ports import Caller
 from hookline.model.support import Support
 from hookline.model.tools import Mcp, Tool, ToolKind
 from hookline.model.verdicts import Verdict
@@ -35,6 +36,18 @@ _ALSO = {
     "steering_submit": "beforeSubmitPrompt",
     "follow_up_submit": "beforeSubmitPrompt",
     "before_compaction": "preCompact",
+}
+
+# The names under which it runs the hooks in Claude Code's files.
+_CLAUDE_CODE = {
+    "PreToolUse": "preToolUse",
+    "PostToolUse": "postToolUse",
+    "UserPromptSubmit": "beforeSubmitPrompt",
+    "Stop": "stop",
+    "SubagentStop": "subagentStop",
+    "SessionStart": "sessionStart",
+    "SessionEnd": "sessionEnd",
+    "PreCompact": "preCompact",
 }
 
 
@@ -66,6 +79,11 @@ class Cursor(JsonDialect):
     def decode(self, payload: bytes, event: str | None = None) -> Event:
         """The event; on Windows a byte order mark stands before every payload."""
         return super().decode(payload.removeprefix(BOM_UTF8), event)
+
+    def native_name(self, data: Mapping[str, Any], given: str | None) -> str:
+        """Cursor's own name of the event, whichever file asked for it."""
+        name = super().native_name(data, given)
+        return _CLAUDE_CODE.get(name, name)
 
     def common(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
         """A sub-agent belongs to its parent's session; most payloads know only the workspace."""
@@ -202,6 +220,11 @@ class Cursor(JsonDialect):
             raise UnsupportedError(f"Cursor has no event for `{event.event_id()}`")
         return payload(event, native)
 
+    def variables(self, event: Event, caller: Caller) -> Mapping[str, str]:
+        """The project, also under the name that scripts for Claude Code look for."""
+        project = caller.project_dir or event.cwd
+        return {"CURSOR_PROJECT_DIR": project, "CLAUDE_PROJECT_DIR": project}
+
     def read_answer(self, event: Event, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer:
         """As the client reads it."""
         native = self.native_of(event)
@@ -215,7 +238,7 @@ class Cursor(JsonDialect):
 
     def _changes(self, event: ToolEvent, new: Mapping[str, Any]) -> dict[str, Any]:
         """A whole new input as what it changes in the one the hook was shown."""
-        own = event.dialect == self.id
+        own = event.dialect == self.id and bytes(event.raw) != b"null"
         shown = event.tool.input if own else native_call(event.tool)[1]
         # Another platform's event wants canonical names, which it writes under its own keys.
         names = (

@@ -1,5 +1,6 @@
 """Events of other platforms as Cursor would have sent them."""
 
+import os
 from typing import Any
 
 import msgspec
@@ -22,6 +23,8 @@ from hookline.model.tools import Tool, ToolKind
 
 __all__ = ["payload"]
 
+_CONTENT_CAP = 1_000_000
+
 
 def payload(event: Event, native: str) -> dict[str, Any]:
     """The native payload."""
@@ -41,13 +44,14 @@ def payload(event: Event, native: str) -> dict[str, Any]:
     }
     if native in {"sessionStart", "sessionEnd"}:
         data |= {"session_id": event.session_id, "is_background_agent": False}
-    return data | _own(event)
+    return data | _own(event, native)
 
 
-def _own(event: Event) -> dict[str, Any]:
+def _own(event: Event, native: str) -> dict[str, Any]:
     match event:
         case ToolEvent():
-            return _call(event) | _result(event)
+            single = _single(event, native)
+            return _call(event) | _result(event) if single is None else single
         case SessionEnd():
             return {"reason": event.reason or "completed", "duration_ms": 0, "final_status": ""}
         case PromptEvent():
@@ -97,6 +101,49 @@ def _call(event: ToolEvent) -> dict[str, Any]:
     if tool.path is not None and tool.kind is not ToolKind.MCP:
         data["file_path"] = tool.path
     return data
+
+
+def _single(event: ToolEvent, native: str) -> dict[str, Any] | None:
+    """The keys of an event for one kind of tool; None for those that are for all."""
+    tool = event.tool
+    said = {"command": tool.command or "", "cwd": event.cwd, "sandbox": False}
+    duration = {"duration": tool.duration_ms or 0}
+    match native:
+        case "beforeShellExecution":
+            return said
+        case "afterShellExecution":
+            return said | duration | {"output": tool.output or getattr(event, "error", "")}
+        case "beforeMCPExecution":
+            return _mcp_call(tool)
+        case "afterMCPExecution":
+            return _mcp_call(tool) | duration | {"result_json": _stringified(tool)}
+        case "beforeReadFile":
+            path = tool.path or ""
+            content = _content(os.path.join(event.cwd or "/", path))
+            return {"file_path": path, "content": content, "attachments": []}
+        case "afterFileEdit":
+            new = tool.content if tool.new is None else tool.new
+            edit = {"old_string": tool.old or "", "new_string": new or ""}
+            return {"file_path": tool.path or "", "edits": [edit]}
+    return None
+
+
+def _mcp_call(tool: Tool) -> dict[str, Any]:
+    """The call of an MCP tool, whose input travels as text."""
+    server, name = (tool.mcp.server, tool.mcp.tool) if tool.mcp else ("", tool.name)
+    given = msgspec.json.encode(tool.input).decode()
+    return {"tool_name": name, "tool_input": given, "command": server}
+
+
+def _content(path: str) -> str:
+    """What the agent is about to read: hooks that look for secrets look for them here."""
+    try:
+        if not os.path.isfile(path):
+            return ""
+        with open(path, "rb") as file:
+            return file.read(_CONTENT_CAP).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""
 
 
 def _result(event: ToolEvent) -> dict[str, Any]:

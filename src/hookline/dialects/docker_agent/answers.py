@@ -5,14 +5,19 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hookline.dialects._native import said
 from hookline.dialects._wire import NO_REASON, crashed, folded
-from hookline.model.answers import PASS, Answer, Rewrite, context
+from hookline.model.answers import NO_REWRITE, PASS, Answer, Rewrite, context
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.verdicts import Verdict
 
-__all__ = ["read_answer"]
+__all__ = ["PREEMPT_LANE", "advisory", "read_answer"]
+
+PREEMPT_LANE = "pre_tool_use (preempt_yolo)"
+"""What a hook of the lane before all approval was written for; its payload says pre_tool_use."""
+
 
 _TEXT_IS_CONTEXT = {
     "session_start",
@@ -78,6 +83,14 @@ def read_answer(native: str, *, stdout: bytes, stderr: bytes, exit_code: int) ->
         if native in _DENIES | _HALTS:
             raise  # half of a block must not pass for a remark
         return _plain(native, text)
+
+
+def advisory(answer: Answer) -> Answer:
+    """An answer on the preempt lane: an allow there is advice, and the input stays as it is."""
+    if answer.verdict is Verdict.ALLOW:
+        answer = replace(answer, verdict=Verdict.PASS, reason="")
+    answer = replace(answer, rewrite=NO_REWRITE)
+    return PASS if answer == PASS else answer
 
 
 def _plain(native: str, text: str) -> Answer:

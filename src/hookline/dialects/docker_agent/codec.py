@@ -6,12 +6,13 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from hookline.dialects._native import JsonDialect, Keys, joined
+from hookline.dialects._shown import changes, shown
 from hookline.dialects._support import load_support
 from hookline.dialects._wire import line
-from hookline.dialects.docker_agent.answers import read_answer
+from hookline.dialects.docker_agent.answers import PREEMPT_LANE, advisory, read_answer
 from hookline.dialects.docker_agent.tools import TOOLS
 from hookline.model.answers import Answer
-from hookline.model.errors import DecodeError
+from hookline.model.errors import DecodeError, HandlerAnswerError
 from hookline.model.events import Agent, Event, PostToolUseFailure, SteeringSubmit, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Substitution, Translated
 from hookline.model.tools import Mcp, Tool, ToolKind
@@ -193,7 +194,26 @@ class DockerAgent(JsonDialect):
     def read_answer(self, event: Event, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer:
         """As the client reads it; a broken answer is a failure wherever it could have blocked."""
         native = self.native_of(event)
-        return read_answer(native, stdout=stdout, stderr=stderr, exit_code=exit_code)
+        answer = read_answer(native, stdout=stdout, stderr=stderr, exit_code=exit_code)
+        if event.native_event == PREEMPT_LANE:
+            return advisory(answer)
+        if answer.rewrite.input is None or not isinstance(event, ToolEvent):
+            return answer
+        changed = self._changed(event.tool, answer.rewrite.input)
+        return replace(answer, rewrite=replace(answer.rewrite, input=changed))
+
+    def _changed(self, tool: Tool, new: Mapping[str, Any]) -> dict[str, Any]:
+        """New values of an input, laid over the one that the hook was shown."""
+        sent, names = shown(self.tools, self.native_tool(tool), tool)
+        changed: dict[str, Any] = {}
+        for key, value in changes(sent, names, new, whole=False).items():
+            changed |= {key: value} if key in tool.input else _singly(key, value)
+        return changed
+
+    def native_of(self, event: Event) -> str:
+        """Both lanes are asked about one event."""
+        name = super().native_of(event)
+        return "pre_tool_use" if name == PREEMPT_LANE else name
 
     def native_for(self, event: str) -> str:
         """One event tells of success and failure here."""
@@ -217,14 +237,28 @@ class DockerAgent(JsonDialect):
 
     def native_input(self, tool: Tool) -> dict[str, Any]:
         """Pages and edits come in lists here."""
-        if tool.name not in self.tools.rows:
-            match self.native_tool(tool):
-                case "fetch" if tool.url:
-                    return {"urls": [tool.url]}
-                case "edit_file" if tool.path and tool.new is not None:
-                    edits = [{"oldText": tool.old or "", "newText": tool.new}]
-                    return {"path": tool.path, "edits": edits}
-        return super().native_input(tool)
+        sent, _ = shown(self.tools, self.native_tool(tool), tool)
+        match self.native_tool(tool):
+            case "fetch" if tool.url and "urls" not in tool.input:
+                return {"urls": [tool.url]}
+            case "edit_file" if tool.path and tool.new is not None and "edits" not in tool.input:
+                edits = [{"oldText": tool.old or "", "newText": tool.new}]
+                return {"path": tool.path, "edits": edits}
+            case _:
+                return sent
+
+
+def _singly(key: str, value: Any) -> dict[str, Any]:
+    """What comes in lists here, for a platform whose tools take one at a time."""
+    match key, value:
+        case "urls", [str(url)]:
+            return {"url": url}
+        case "edits", [{"oldText": str(old), "newText": str(new)}]:
+            return {"old": old, "new": new}
+        case "urls" | "edits", _:
+            raise HandlerAnswerError(f"`{key}` was changed to what this call cannot take")
+        case _:
+            return {key: value}
 
 
 def _host_words(native: str, data: Mapping[str, Any], event: Event) -> dict[str, Any]:

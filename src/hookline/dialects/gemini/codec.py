@@ -9,13 +9,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.dialects._native import JsonDialect, joined
+from hookline.dialects._shown import shown
 from hookline.dialects._support import load_support
 from hookline.dialects._wire import line
 from hookline.dialects.gemini.answers import read_answer
 from hookline.dialects.gemini.tools import TOOLS, native_name, read_mcp
 from hookline.model.answers import Answer
-from hookline.model.events import Event, PostToolUseFailure, ToolEvent, TurnEvent
+from hookline.model.events import Event, PostToolUseFailure, SessionResume, ToolEvent, TurnEvent
 from hookline.model.outcome import Outcome, Reply, Substitution, Translated
+from hookline.model.ports import Caller
 from hookline.model.tools import Tool, ToolKind
 from hookline.model.verdicts import Verdict
 
@@ -198,12 +200,37 @@ class Gemini(JsonDialect):
             data["llm_response"] = {"candidates": [], "usageMetadata": usage}
         if native == "AfterAgent":
             data["prompt"] = ""
+        if native == "BeforeAgent":
+            data["prompt"] = data["prompt"] or "\n".join(getattr(event, "prompts", ()))
+        if isinstance(event, SessionResume):
+            data["source"] = event.source or "resume"
         return data
+
+    def variables(self, event: Event, caller: Caller) -> Mapping[str, str]:
+        """The project under each of its names, and the session."""
+        project = caller.project_dir or event.cwd
+        return {
+            "GEMINI_PROJECT_DIR": project,
+            "CLAUDE_PROJECT_DIR": project,
+            "GEMINI_CWD": event.cwd or project,
+            "GEMINI_SESSION_ID": event.session_id,
+        }
 
     def read_answer(self, event: Event, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer:
         """As the client reads it; see ``answers``."""
         native = self.native_of(event)
-        return read_answer(event, native, stdout=stdout, stderr=stderr, exit_code=exit_code)
+        answer = read_answer(event, native, stdout=stdout, stderr=stderr, exit_code=exit_code)
+        given = answer.rewrite.input
+        if given is None or not isinstance(event, ToolEvent):
+            return answer
+        return replace(
+            answer, rewrite=replace(answer.rewrite, input=self._meant(event.tool, given))
+        )
+
+    def _meant(self, tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+        """A new input under canonical names, where the hook was shown another platform's call."""
+        _, names = shown(self.tools, self.native_tool(tool), tool)
+        return {names.get(key, key): value for key, value in given.items()}
 
 
 def _verdict(native: str, answer: Answer) -> dict[str, Any]:

@@ -8,13 +8,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.dialects._native import JsonDialect, Keys, said
+from hookline.dialects._shown import changes, shown
 from hookline.dialects._support import load_support
 from hookline.dialects._wire import NO_REASON, crashed, folded, line
 from hookline.dialects.kodelet.results import result_text, with_text
 from hookline.dialects.kodelet.tools import TOOLS
 from hookline.model.answers import PASS, Answer, Rewrite, deny, follow_up
 from hookline.model.errors import HandlerAnswerError
-from hookline.model.events import Agent, Event, PostToolUseFailure, Stop, ToolEvent
+from hookline.model.events import Agent, Event, PostToolUseFailure, Stop, SubagentStop, ToolEvent
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.tools import Mcp, Tool, ToolKind
 from hookline.model.verdicts import Verdict
@@ -146,7 +147,7 @@ class Kodelet(JsonDialect):
             data["tool_user_id"] = event.tool.call_id or ""
             if native == "after_tool_call":
                 data["tool_output"] = _structured(event, data["tool_name"])
-        elif isinstance(event, Stop):
+        elif isinstance(event, Stop | SubagentStop):
             last = {"role": "assistant", "content": event.last_message}
             data["messages"] = [last] if event.last_message else []
         elif native == "turn_end":
@@ -169,29 +170,37 @@ class Kodelet(JsonDialect):
             result = msgspec.convert(folded(body or {}), _Result)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as exc:
             raise HandlerAnswerError(f"not a result of a Kodelet hook: {exc}") from exc
-        return _answer(self.native_of(event), result, event)
+        answer = _answer(self.native_of(event), result)
+        if answer.rewrite.input is None or not isinstance(event, ToolEvent):
+            return answer
+        # The input is replaced whole, so keys that are not in it are deleted.
+        sent, names = shown(self.tools, self.native_tool(event.tool), event.tool)
+        patch = changes(sent, names, answer.rewrite.input, whole=True)
+        return replace(answer, rewrite=replace(answer.rewrite, input=patch))
+
+    def native_input(self, tool: Tool) -> dict[str, Any]:
+        """A tool's input under this platform's keys."""
+        return shown(self.tools, self.native_tool(tool), tool)[0]
 
 
-def _answer(native: str, result: _Result, event: Event) -> Answer:
+def _answer(native: str, result: _Result) -> Answer:
     match native:
         case "before_tool_call" | "user_message_send" if result.blocked:
             return deny((result.reason or "").strip() or NO_REASON)
         case "before_tool_call" if result.input is not None:
-            return _with_input(result.input, event)
+            return _with_input(result.input)
         case "after_tool_call" if result.output is not None:
             return Answer(rewrite=Rewrite(output=result_text(result.output)))
         case "agent_stop" if result.follow_up_messages:
             return follow_up(*result.follow_up_messages)
         case _:
-            return PASS
+            return Answer()  # it spoke, and by Kodelet's rules that may take an earlier word back
 
 
-def _with_input(new: Any, event: Event) -> Answer:
-    """The input is replaced whole, so keys that are not in it are deleted."""
+def _with_input(new: Any) -> Answer:
     if not isinstance(new, dict):
         return deny("a hook replaced the input by something that is no object; no tool can take it")
-    old = event.tool.input if isinstance(event, ToolEvent) else {}
-    return Answer(rewrite=Rewrite(input={**new, **{key: None for key in old if key not in new}}))
+    return Answer(rewrite=Rewrite(input=new))
 
 
 def _structured(event: ToolEvent, name: str) -> dict[str, Any]:

@@ -13,10 +13,11 @@ from hookline.dialects.vscode.answers import read
 from hookline.dialects.vscode.tools import TOOLS
 from hookline.model.answers import Answer
 from hookline.model.errors import UnsupportedError
-from hookline.model.events import Event, ToolEvent
+from hookline.model.events import Event, SteeringSubmit, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Translated
 from hookline.model.support import Support
 from hookline.model.text import visible
+from hookline.model.tools import Tool
 from hookline.model.verdicts import Verdict
 
 __all__ = ["VSCode"]
@@ -154,6 +155,8 @@ class VSCode(JsonDialect):
         data = {"timestamp": event.time.isoformat(), **super().payload(event)}
         if native == "SessionStart":
             data["source"] = "new"  # the only word it knows
+        elif isinstance(event, SteeringSubmit):
+            data["prompt"] = event.prompt or "\n\n".join(event.prompts)
         elif native == "PreCompact":
             data["trigger"] = data["trigger"] or "auto"
         elif native in {"SubagentStart", "SubagentStop"}:
@@ -167,16 +170,14 @@ class VSCode(JsonDialect):
         answer = read(self.native_of(event), stdout=stdout, stderr=stderr, exit_code=exit_code)
         if answer.rewrite.input is None or not isinstance(event, ToolEvent):
             return answer
-        changed = self._changes(event, answer.rewrite.input)
+        changed = self._changes(event.tool, answer.rewrite.input) or None
         return replace(answer, rewrite=replace(answer.rewrite, input=changed))
 
-    def _changes(self, event: ToolEvent, new: Mapping[str, Any]) -> dict[str, Any]:
+    def _changes(self, tool: Tool, new: Mapping[str, Any]) -> dict[str, Any]:
         """A whole new input as what it changes in the one the hook was shown."""
-        tool = event.tool
-        own = event.dialect == self.id
-        shown = tool.input if own else self.native_input(tool)
-        row = None if own else self.tools.rows.get(self.native_tool(tool))
-        # Another platform's event wants canonical names, which it writes under its own keys.
+        shown = self.native_input(tool)
+        row = None if shown is tool.input else self.tools.rows.get(self.native_tool(tool))
+        # Another platform's tool wants canonical names, which it writes under its own keys.
         names = {} if row is None else {native: name for name, native in row.keys.items()}
         gone = {names.get(key, key): None for key in shown if key not in new}
         kept = {names.get(key, key): value for key, value in new.items() if shown.get(key) != value}

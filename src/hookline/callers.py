@@ -1,0 +1,141 @@
+"""Who is calling: several clients run Claude Code's settings, so the command line is only a hint.
+
+Knows the shapes in ``dialects/*/shape.toml``; must not know how any client is answered.
+"""
+
+import tomllib
+from collections.abc import Collection, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from hookline import registry
+from hookline.model.outcome import Substitution
+from hookline.model.shapes import Fit, Shape
+
+__all__ = ["AUTO", "Callers", "recognise", "shape"]
+
+AUTO = "auto"
+"""What stands on the command line in place of a dialect when nobody is named."""
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class Callers(Struct, frozen=True, kw_only=True):
+    """The dialects that the caller may speak, the likeliest first, and why."""
+
+    named: str | None
+    ids: tuple[str, ...]
+    why: str = ""
+
+    def noted(self) -> tuple[Substitution, ...]:
+        """For the outcome's record, when the answer is not simply in the dialect named."""
+        if self.ids == (self.named,):
+            return ()
+        was = f"dialect {self.named}" if self.named else "no dialect"
+        now = " and ".join(self.ids)
+        return (Substitution(was, f"dialect {now}", self.why),)
+
+
+@cache
+def shape(name: str) -> Shape | None:
+    """What the payloads of a dialect look like; None for one that does not say."""
+    # Read as data: importing every dialect only to ask costs as much as Python's own start.
+    file = Path(__file__).parent / "dialects" / name.replace("-", "_") / "shape.toml"
+    if name not in registry.dialect_names() or not file.is_file():
+        return None
+    return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), Shape)
+
+
+def recognise(
+    named: str | None, event: str | None, payload: bytes, env: Mapping[str, str]
+) -> Callers:
+    """The callers that remain possible: by the payload first, then by their variables.
+
+    Empty when nobody was named and the payload is nobody's.
+    """
+    own = shape(named) if named else None
+    if named and own is None:
+        return Callers(
+            named=named, ids=(named,)
+        )  # it cannot be told from others, so it is believed
+    data = _object(payload)
+    if data is None:
+        return _unreadable(named, env)
+    if own is not None and own.judge(data, event).fit is Fit.SURE:
+        return Callers(named=named, ids=(named or "",))
+    ids, why = _by_payload(named, event, data)
+    if len(ids) > 1:
+        ids = _by_variables(ids, named, env)
+    return Callers(named=named, ids=ids, why=why)
+
+
+def _object(payload: bytes) -> dict[str, Any] | None:
+    try:
+        data = msgspec.json.decode(payload.removeprefix(_BOM))
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def _shapes() -> dict[str, Shape]:
+    return {name: found for name in registry.dialect_names() if (found := shape(name))}
+
+
+def _by_payload(
+    named: str | None, event: str | None, data: Mapping[str, Any]
+) -> tuple[tuple[str, ...], str]:
+    """Those that the payload fits best.
+
+    Where nobody's payload is complete, the one named stays beside those that miss the least: a
+    client that dropped a key since we looked is still the one whose file this is.
+    """
+    seen = {name: each.judge(data, event) for name, each in _shapes().items()}
+    best = max(each.rank for each in seen.values())
+    if best[0] == Fit.FOREIGN:
+        return ((named,) if named else ()), "the payload is no client's that we know"
+    fits = seen[named].fit if named else Fit.FOREIGN
+    ids = {
+        name
+        for name, each in seen.items()
+        if each.rank == best or (name == named and fits == best[0])
+    }
+    why = f"the payload: {seen[min(ids)].why}"
+    if named and named not in ids:
+        client = registry.dialect(named).support.client
+        why = f"the payload is not {client}'s: {seen[named].why}"
+    elif len(ids) > 1:
+        why = "the payload could be from any of them"
+    return _in_order(ids, named), why
+
+
+def _in_order(ids: Collection[str], named: str | None) -> tuple[str, ...]:
+    return tuple(sorted(ids, key=lambda name: (name != named, name)))
+
+
+def _by_variables(
+    ids: tuple[str, ...], named: str | None, env: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Without those that always set variables and did not, where another one did.
+
+    An agent inside another inherits variables: one that is there says nothing against a client that
+    sets none. And the one named stays, since something may have cleared the environment.
+    """
+    shapes = _shapes()
+    if not any(shapes[name].is_set(env) for name in ids):
+        return ids
+    return tuple(
+        name
+        for name in ids
+        if name == named or not shapes[name].variables or shapes[name].is_set(env)
+    )
+
+
+def _unreadable(named: str | None, env: Mapping[str, str]) -> Callers:
+    """The callers of a payload that tells nothing: the one named, and whose variables are set."""
+    ids = {name for name, each in _shapes().items() if each.is_set(env)}
+    why = "the payload cannot be read, and the variables of these are set"
+    return Callers(named=named, ids=_in_order(ids | ({named} if named else set()), named), why=why)

@@ -1,0 +1,220 @@
+"""``hookline install``: write hookline into an agent's own hook settings."""
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+
+import click
+
+from hookline.cli._installing import (
+    installers,
+    machine_here,
+    print_inactive,
+    records_here,
+    user_config_dir,
+)
+from hookline.cli._output import print_json
+from hookline.cli._terminal import confirm
+from hookline.installing.changes import Change, apply, plan_install
+from hookline.installing.git import travels
+from hookline.installing.program import own_program
+from hookline.installing.records import Records
+from hookline.installing.status import Standing, standing, undeliverable
+from hookline.installing.trusting import trust as give_trust
+from hookline.model.errors import HooklineError
+from hookline.model.installing import Call, Installer, InstallError, Machine, Scope, Trusting
+from hookline.model.text import visible
+
+__all__ = ["command"]
+
+_SCOPES = [scope.value for scope in Scope]
+
+
+@click.command("install")
+@click.argument("dialects", nargs=-1, required=True, metavar="DIALECT…")
+@click.option(
+    "--scope",
+    type=click.Choice(_SCOPES),
+    help="For all your projects (user, the default) or for this one.",
+)
+@click.option("--file", "files", multiple=True, type=click.Path(), help="The settings to write to.")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--shared", is_flag=True, help="Write the project's file that others get by git.")
+@click.option("--trust", is_flag=True, help="Let the agent's own client trust the entries.")
+@click.option("--trust-env", is_flag=True, help="Believe HOOKLINE_* and HOME when called: for CI.")
+@click.option("--timeout", type=click.IntRange(min=5), help="The agent's limit, in seconds.")
+@click.option("--yes", is_flag=True, help="Do not ask; counts only where HOOKLINE_TRUST is set.")
+@click.option("--json", "as_json", is_flag=True, help="Print data for programs.")
+def command(
+    dialects: tuple[str, ...],
+    scope: str | None,
+    files: tuple[str, ...],
+    dry_run: bool,
+    shared: bool,
+    trust: bool,
+    trust_env: bool,
+    timeout: int | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Write hookline into an agent's hook settings, beside what is there.
+
+    DIALECT is a platform: claude-code, codex, gemini and others. What is in the file stays as it
+    is, `hookline uninstall` takes the entries out again, and `hookline status` says whether they
+    are in force.
+    """
+    chosen = installers(dialects, files)
+    _refuse_what_cannot_be(chosen, scope, shared=shared, trust=trust, dry_run=dry_run)
+    machine = machine_here(os.environ, files)
+    records = records_here()
+    call = _call(records, timeout=timeout, trust_env=trust_env, shared=shared)
+    problems: list[str] = []
+    with nullcontext() if dry_run else records.locked():
+        changes = [
+            change for each in chosen for change in _plan(each, machine, scope, call, records)
+        ]
+        if not dry_run:
+            _ask_before_replacing(changes, yes)
+            for change in changes:
+                apply(change, records)
+            if trust:
+                problems = _trust(chosen, machine, records)
+    pairs = [(each, standing(each, machine, records)) for each in chosen]
+    if as_json:
+        print_json([_as_json(*pair, changes, dry_run) for pair in pairs])
+    else:
+        for pair in pairs:
+            _tell(*pair, changes, dry_run)
+    for problem in problems:
+        click.echo(f"{click.style('error:', fg='red', bold=True)} {visible(problem)}", err=True)
+    if problems:
+        sys.exit(1)
+
+
+def _refuse_what_cannot_be(
+    chosen: Sequence[Installer], scope: str | None, *, shared: bool, trust: bool, dry_run: bool
+) -> None:
+    if sys.platform == "win32":
+        raise HooklineError("install writes lines for /bin/sh, which Windows does not have")
+    if shared and scope == Scope.USER.value:
+        raise click.UsageError("--shared is about a project's file: leave --scope user out")
+    if trust and dry_run:
+        raise click.UsageError("--trust and --dry-run: a dry run asks no client, writes nothing")
+    for each in chosen:
+        if trust and not isinstance(each, Trusting):
+            client = each.support.client
+            raise click.UsageError(f"--trust: {client} has no trust in single hooks to give")
+
+
+def _trust(chosen: Sequence[Installer], machine: Machine, records: Records) -> list[str]:
+    """What could not be trusted; the entries are in place either way."""
+    problems = []
+    for installer in chosen:
+        try:
+            give_trust(installer, machine, records)
+        except InstallError as error:
+            problems.append(str(error))
+    return problems
+
+
+def _call(records: Records, *, timeout: int | None, trust_env: bool, shared: bool) -> Call:
+    call = Call(program=("hookline",), timeout=timeout, trust_env=trust_env, shared=shared)
+    if shared:
+        # Nobody else's machine has our directories: there hookline finds its own.
+        return call
+    call = replace(call, program=own_program())
+    if trust_env:
+        # What is on the command line would win, and the environment is to be believed.
+        return call
+    return replace(call, home=records.home, user_config=user_config_dir(os.environ))
+
+
+def _plan(
+    installer: Installer, machine: Machine, scope: str | None, call: Call, records: Records
+) -> list[Change]:
+    wanted = Scope.PROJECT if call.shared else installer.scopes[0]
+    wanted = Scope(scope) if scope else wanted
+    if wanted not in installer.scopes:
+        there = " and ".join(each.value for each in installer.scopes)
+        raise InstallError(
+            f"{installer.support.client} has no settings of scope {wanted.value}: only {there}"
+        )
+    changes = plan_install(installer, machine, wanted, call, records)
+    for change in changes:
+        _refuse_to_travel(installer, change, machine, call)
+    return changes
+
+
+def _refuse_to_travel(installer: Installer, change: Change, machine: Machine, call: Call) -> None:
+    """Paths of this machine must not reach others through git."""
+    target = change.target
+    if call.shared or target.scope is Scope.USER:
+        return
+    how = travels(target.file, machine.env)
+    if how == "tracked" or (how == "untracked" and not target.personal):
+        seen = "is tracked by git" if how == "tracked" else "is not ignored by git"
+        raise InstallError(
+            f"`{target.file}` {seen}, and paths of this machine would travel with it. "
+            f"`hookline install {installer.id} --shared` writes lines that work on every machine; "
+            "or have git ignore the file (.git/info/exclude) and run this again; "
+            "or leave --scope project out, to install for all your projects"
+        )
+
+
+def _ask_before_replacing(changes: Sequence[Change], yes: bool) -> None:
+    """An entry that is in force says where the rules are: only a person may have it say else."""
+    replaced = [change for change in changes if change.replaced]
+    for change in replaced:
+        for entry in change.replaced[:1]:
+            said = f"in {visible(change.file.path)} is now: {visible(' '.join(entry.words))}"
+            click.echo(said, err=True)
+    if replaced:
+        files = ", ".join(change.file.path for change in replaced)
+        confirm(f"Replace hookline's entries in {files}?", os.environ, yes=yes)
+
+
+def _tell(installer: Installer, stands: Standing, changes: Sequence[Change], dry_run: bool) -> None:
+    client = installer.support.client
+    for change in (each for each in changes if each.installer is installer):
+        file = visible(change.file.path)
+        if change.is_none:
+            click.echo(f"{client}: {file} has hookline in it already, nothing to change")
+        elif dry_run:
+            click.echo(f"{client}: would write {file}\n{visible(change.diff())}")
+        else:
+            click.secho(f"{client}: hookline is in {file} now", fg="green")
+    events = installer.events()
+    click.echo(f"  covers {len(events)} events: {', '.join(events)}")
+    for event, why in installer.left_out.items():
+        click.echo(f"  left out: {event}, {why}")
+    cannot = undeliverable(installer.support, tuple(events))
+    click.echo(f"  {client} cannot deliver: {', '.join(cannot)}")
+    if not dry_run:
+        print_inactive(stands.inactive)
+
+
+def _as_json(
+    installer: Installer, stands: Standing, changes: Sequence[Change], dry_run: bool
+) -> dict[str, object]:
+    own = [change for change in changes if change.installer is installer]
+    events = tuple(installer.events())
+    return {
+        "dialect": installer.id,
+        "files": [
+            {
+                "file": change.file.path,
+                "scope": change.target.scope,
+                "changed": not change.is_none,
+                "written": not change.is_none and not dry_run,
+                "diff": change.diff(),
+            }
+            for change in own
+        ],
+        "events": events,
+        "left_out": dict(installer.left_out),
+        "undeliverable": undeliverable(installer.support, events),
+        "active": stands.active,
+        "inactive": [{"why": each.why, "step": each.step} for each in stands.inactive],
+    }

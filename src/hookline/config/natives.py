@@ -1,0 +1,132 @@
+"""Other platforms' hook files that a config includes: found, read, and made into hooks.
+
+Knows which platform a file belongs to by asking each; what is in a file is for the platform.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from hookline.config.types import ConfigFile, Kit, Note
+from hookline.model.errors import ConfigError, Problem, UnknownNameError
+from hookline.model.hook import HandlerSpec, Hook, Layer
+from hookline.model.native import NativeFile, Voids
+from hookline.model.ports import NativeFiles
+
+__all__ = ["ListNames", "compile_natives", "members", "no_directories", "owner"]
+
+ListNames: TypeAlias = Callable[[str], Sequence[str]]
+"""The names in a directory: on the disk, or as they were trusted."""
+
+
+_OURS = (".yaml", ".yml")
+# The one other YAML with hooks in it has them under its agents, and ours has no such key.
+_AGENTS = re.compile(rb"(?m)^['\"]?agents['\"]?\s*:")
+
+
+def no_directories(path: str) -> Sequence[str]:
+    """For configs that nobody reads from a disk."""
+    raise NotADirectoryError(f"`{path}` cannot be looked into")
+
+
+def owner(kit: Kit, path: str, content: bytes, named: str | None) -> NativeFiles | None:
+    """The platform whose file this is; None for one of ours. Raises UnknownNameError."""
+    if named is not None:
+        found = kit.natives().get(named)
+        if found is None:
+            raise UnknownNameError("platform with hook files", named, kit.natives())
+        return found
+    if path.endswith(_OURS) and not _AGENTS.search(content):
+        return None  # before anybody is asked, since asking loads every platform
+    return next((each for each in kit.natives().values() if each.owns(path, content)), None)
+
+
+def members(kit: Kit, directory: str, names: Sequence[str], named: str | None) -> list[str]:
+    """The hook files in a directory, of the first platform that knows it."""
+    platforms = kit.natives()
+    asked = [platforms[named]] if named and named in platforms else list(platforms.values())
+    names = sorted(names)
+    for each in asked:
+        found = each.members(directory, names)
+        if found is not None:
+            return [os.path.join(directory, name) for name in found]
+    # A directory that a person called a platform's is, whatever that platform itself would say.
+    endings = (*_OURS, ".json") if named else _OURS
+    return [os.path.join(directory, name) for name in names if name.endswith(endings)]
+
+
+def compile_natives(
+    files: Mapping[str, tuple[NativeFiles, bytes]],
+    kit: Kit,
+    *,
+    project_dir: str,
+    layer: Layer = Layer.INCLUDE,
+) -> tuple[ConfigFile, ...]:
+    """Native files as compiled files; those of one platform are read together, as it does.
+
+    Raises ConfigError when one of them cannot be read at all.
+    """
+    by_platform: dict[str, list[NativeFile]] = {}
+    platforms: dict[str, NativeFiles] = {}
+    for path, (platform, content) in files.items():
+        platforms[platform.dialect] = platform
+        by_platform.setdefault(platform.dialect, []).append(platform.read(path, content))
+    unreadable = [
+        Problem(file.path, flaw.line, flaw.message, flaw.hint)
+        for read in by_platform.values()
+        for file in read
+        if file.is_unreadable
+        for flaw in file.flaws
+        if flaw.voids is Voids.FILE
+    ]
+    if unreadable:
+        raise ConfigError(unreadable)
+    compiled: dict[str, ConfigFile] = {}
+    for name, read in by_platform.items():
+        hooks = platforms[name].hooks(read, layer=layer, project_dir=project_dir)
+        named = _named([_runnable(hook, kit) for hook in hooks])
+        for file in read:
+            compiled[file.path] = ConfigFile(
+                file=file.path,
+                layer=layer,
+                project_dir=project_dir,
+                hooks=tuple(hook for hook in named if hook.source.file == file.path),
+                notes=tuple(_notes(file)),
+            )
+    return tuple(compiled[path] for path in files)
+
+
+def _runnable(hook: Hook, kit: Kit) -> Hook:
+    """The hook, or in its place one that says why it cannot run, so that nobody misses it."""
+    kind = hook.handler.kind
+    problems = kit.handlers[kind].check(hook.handler.values, hook, kit.services)
+    if not problems:
+        return hook
+    return replace(hook, handler=HandlerSpec("native", {"why": problems[0].message}))
+
+
+def _notes(file: NativeFile) -> Iterable[Note]:
+    if file.off:
+        yield Note(file.path, "ignored", f"`{file.path}` is off on its own platform: {file.off}")
+    for flaw in file.flaws:
+        where = f"{file.path}:{flaw.line}" if flaw.line else file.path
+        hint = f" ({flaw.hint})" if flaw.hint else ""
+        yield Note(file.path, "broken", f"{where}: {flaw.message}{hint}")
+
+
+def _named(hooks: Sequence[Hook]) -> list[Hook]:
+    """With a name for each that has none, and none twice."""
+    taken: set[str] = set()
+    named = []
+    for hook in hooks:
+        base = hook.name or f"{hook.speaks} {hook.native}"
+        name, number = base, 1
+        while name in taken:
+            number += 1
+            name = f"{base} ({number})"
+        taken.add(name)
+        named.append(replace(hook, name=name))
+    return named

@@ -1,0 +1,253 @@
+"""What platforms with hooks in a JSON settings file share when hookline is written into one.
+
+Knows the shapes such files have and the line that calls us; must not know any single platform.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from hookline.dialects._call import line, words_of
+from hookline.dialects._json_edits import (
+    add_members,
+    at,
+    document,
+    drop_if_bare,
+    has_comments,
+    put_values,
+)
+from hookline.jsontext import JsonTextError, Node, Step, append, remove
+from hookline.model.errors import IllegalValueError
+from hookline.model.events import EVENTS
+from hookline.model.installing import (
+    Call,
+    Entry,
+    Inactive,
+    Installed,
+    Machine,
+    Remains,
+    Scope,
+    Target,
+)
+from hookline.model.support import Support
+
+__all__ = ["JsonSettings", "closes", "settings"]
+
+
+def closes(support: Support, event: str) -> bool:
+    """Whether a failure on this native event must block: a gate, and none that continues."""
+    row = support.find(event)
+    if row is None:
+        raise IllegalValueError(f"{support.client} has no event `{event}`")
+    cls = EVENTS[row.event]
+    return cls.gate and not cls.continues
+
+
+def settings(content: bytes | None) -> Mapping[str, Any]:
+    """A settings file as data; empty when there is none or it is no object."""
+    try:
+        root = document(content or b"").root
+    except JsonTextError:
+        return {}
+    value = root.value() if root else None
+    return value if isinstance(value, dict) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Our handler in a file: the path to it, the group around it, and what it calls."""
+
+    path: tuple[Step, ...]
+    group: tuple[Step, ...]
+    alone: bool
+    """Whether the group holds nothing else."""
+    entry: Entry
+
+
+class JsonSettings(ABC):
+    """An installer for ``{"hooks": {EVENT: [...]}}``, with groups around handlers or without.
+
+    A platform says where its files are and what one handler looks like.
+    """
+
+    id: ClassVar[str]
+    support: ClassVar[Support]
+    scopes: ClassVar[tuple[Scope, ...]] = (Scope.USER, Scope.PROJECT)
+    left_out: ClassVar[Mapping[str, str]] = {}
+    takes_files: ClassVar[bool] = False
+    grouped: ClassVar[bool] = True
+    """Handlers stand in groups: ``{"matcher": …, "hooks": [handler, …]}``."""
+    frame: ClassVar[Mapping[str, object]] = {}
+    """Keys that the platform wants beside ``hooks``, written where they are missing."""
+    commands: ClassVar[tuple[str, ...]] = ("command",)
+    """The keys of a handler under which a command line may stand."""
+    default_timeout: ClassVar[int] = 600
+    """Seconds. Each hook has a limit of its own; this one is for when ours does not end it."""
+    longest: ClassVar[Mapping[str, int]] = {}
+    """Events for which the client cuts a longer limit, in seconds."""
+
+    @abstractmethod
+    def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
+        """The files that an installation writes."""
+
+    @abstractmethod
+    def places(self, machine: Machine) -> Sequence[Target]:
+        """Every file in which our entries may stand."""
+
+    @abstractmethod
+    def handler(self, event: str, call: Call) -> Mapping[str, object]:
+        """The entry for one native event."""
+
+    @abstractmethod
+    def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
+        """What keeps the platform from running our entries right now."""
+
+    def events(self) -> Sequence[str]:
+        """The native events that get an entry: all that the platform has, but those left out."""
+        return [event for event in self.support.events if event not in self.left_out]
+
+    def timeout(self, event: str, call: Call) -> int:
+        """The platform's limit for one event, in seconds."""
+        chosen = call.timeout or self.default_timeout
+        return min(chosen, self.longest.get(event, chosen))
+
+    def line(self, event: str, call: Call) -> str:
+        """The command for one event, which closes the gate when hookline cannot answer."""
+        seconds = self.timeout(event, call)
+        return line(call, self.id, event, closes=self.closes(event), timeout=seconds)
+
+    def closes(self, event: str) -> bool:
+        """Whether a failure on this native event must block."""
+        return closes(self.support, event)
+
+    # ── the port ────────────────────────────────────────────────────────────────────────────
+
+    def add(self, target: Target, content: bytes | None, call: Call) -> bytes:
+        """The file with one entry per event: those that are there replaced, the rest added."""
+        wanted = {event: self.handler(event, call) for event in target.events or self.events()}
+        raw = self._without_strays(content or b"", wanted)
+        here = settings(raw)
+        raw = add_members(raw, (), {k: v for k, v in self.frame.items() if k not in here})
+        there = {each.entry.event: each.path for each in self._find(raw)}
+        raw = put_values(raw, {path: wanted[event] for event, path in there.items()})
+        hooks = here.get("hooks")
+        new: dict[str, object] = {}
+        for event in (each for each in wanted if each not in there):
+            if isinstance(hooks, dict) and event in hooks:
+                raw = append(raw, ("hooks", event), self._wrapped(wanted[event]))
+            else:
+                new[event] = [self._wrapped(wanted[event])]
+        return add_members(raw, ("hooks",), new)
+
+    def remove(self, target: Target, content: bytes, before: bytes | None = None) -> Remains:
+        """The file without our entries; what ``before`` had empty stays, empty."""
+        kept = settings(before)
+        if "hooks" not in kept and self._is_all_ours(content):
+            raw = remove(content, ("hooks",))
+        else:
+            raw = self._without(content, kept.get("hooks"))
+        if raw != content and "hooks" not in kept:
+            raw = drop_if_bare(raw, ("hooks",))
+        left = settings(raw)
+        bare = all(key in self.frame and left[key] == self.frame[key] for key in left)
+        return Remains(raw, empty=bare and not document(raw).comments)
+
+    def inspect(self, target: Target, content: bytes) -> Sequence[Entry]:
+        """Our entries, wherever in the file they stand."""
+        return [each.entry for each in self._find(content)]
+
+    # ── the shape ───────────────────────────────────────────────────────────────────────────
+
+    def _wrapped(self, handler: Mapping[str, object]) -> Mapping[str, object]:
+        return {"hooks": [handler]} if self.grouped else handler
+
+    def _find(self, raw: bytes) -> list[_Found]:
+        """Every handler of ours, in the order of the file."""
+        hooks = at(raw, ("hooks",))
+        found: list[_Found] = []
+        for member in hooks.members if hooks else ():
+            for index, item in enumerate(member.value.items):
+                place = ("hooks", member.key, index)
+                found += self._in_item(member.key, place, item)
+        return found
+
+    def _in_item(self, event: str, place: tuple[Step, ...], item: Node) -> Iterator[_Found]:
+        """Ours in one element of an event's list, whether that is a group or a handler."""
+        inner = item.find("hooks")
+        matcher = item.find("matcher")
+        narrowed = str(matcher.scalar or "") if matcher is not None else ""
+        narrowed = "" if narrowed == "*" else narrowed
+        if inner is None:
+            words = self._words(item)
+            if words:
+                entry = Entry(event=event, words=words, matcher=narrowed)
+                yield _Found(place, place, True, entry)
+            return
+        ours = [(number, self._words(handler)) for number, handler in enumerate(inner.items)]
+        alone = all(words for _, words in ours)
+        for number, words in ours:
+            if words:
+                entry = Entry(event=event, words=words, matcher=narrowed)
+                yield _Found((*place, "hooks", number), place, alone, entry)
+
+    def _words(self, handler: Node) -> tuple[str, ...]:
+        """The call of hookline in a handler; empty when it calls something else."""
+        args = handler.find("args")
+        more = [str(each.scalar) for each in args.items] if args is not None else None
+        for key in self.commands:
+            command = handler.find(key)
+            if command is not None and isinstance(command.scalar, str):
+                words = words_of(command.scalar, self.id, args=more)
+                if words:
+                    return words
+        return ()
+
+    # ── edits ───────────────────────────────────────────────────────────────────────────────
+
+    def _without_strays(self, raw: bytes, wanted: Container[str]) -> bytes:
+        """Without our entries on events that get none, and without all but one on the others."""
+        seen: set[str] = set()
+        strays: list[_Found] = []
+        for each in self._find(raw):
+            if each.entry.event in seen or each.entry.event not in wanted:
+                strays.append(each)
+            seen.add(each.entry.event)
+        for each in reversed(strays):
+            raw = _taken_out(raw, each)
+        return raw
+
+    def _is_all_ours(self, raw: bytes) -> bool:
+        """Whether ``hooks`` holds our entries and nothing else, not even a comment."""
+        hooks = at(raw, ("hooks",))
+        count = sum(len(member.value.items) for member in hooks.members) if hooks else 0
+        groups = {each.group for each in self._find(raw) if each.alone}
+        return bool(count) and len(groups) == count and not has_comments(raw, ("hooks",))
+
+    def _without(self, raw: bytes, theirs: object) -> bytes:
+        """Without any of our entries, nor the lists that only they made necessary."""
+        found = self._find(raw)
+        for event in dict.fromkeys(each.entry.event for each in reversed(found)):
+            ours = [each for each in found if each.entry.event == event]
+            items = at(raw, ("hooks", event))
+            groups = {each.group for each in ours if each.alone}
+            was_there = isinstance(theirs, dict) and event in theirs
+            all_ours = items is not None and len(groups) == len(items.items)
+            if all_ours and not was_there and not has_comments(raw, ("hooks", event)):
+                raw = remove(raw, ("hooks", event))
+                continue
+            for each in reversed(ours):
+                raw = _taken_out(raw, each)
+            raw = raw if was_there else drop_if_bare(raw, ("hooks", event))
+        return raw
+
+
+def _taken_out(raw: bytes, found: _Found) -> bytes:
+    """Without one handler; its group goes with the last one in it.
+
+    A group without handlers does nothing, and some platforms take it for a broken file.
+    """
+    inner = at(raw, (*found.group, "hooks"))
+    if inner is None or len(inner.items) == 1:
+        return remove(raw, found.group)
+    return remove(raw, found.path)

@@ -1,0 +1,94 @@
+"""What writers of hook files share: what a format can say, and JSON in the shapes platforms read.
+
+Knows entries as values; where an entry comes from, and what is lost on the way, others decide.
+"""
+
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from hookline.model.native import NativeEntry
+
+__all__ = ["COMMENT", "JsonWriter", "Writer", "listed", "searched"]
+
+COMMENT = "comment"
+"""The option under which an entry brings the text for a comment."""
+
+
+class Writer(ABC):
+    """One platform's hook file, written from entries."""
+
+    path: ClassVar[str]
+    """Where the file belongs, relative to the project."""
+    says: ClassVar[frozenset[str]]
+    """Fields of an entry that the format has a place for, beside event and command."""
+    matched: ClassVar[frozenset[str]] = frozenset()
+    """Events on which a matcher is a tool's name."""
+    heeds: ClassVar[frozenset[str]] = frozenset()
+    """Options that count when hookline runs an entry of this platform."""
+    notes: ClassVar[frozenset[str]] = frozenset()
+    """Options that the reader adds for itself, which nobody wrote."""
+
+    def can_say(self, field: str, event: str) -> bool:
+        """Whether a field has a place beside this event."""
+        return field in self.says and (field != "matcher" or event in self.matched)
+
+    def granted(self, event: str, seconds: float) -> float:
+        """What the platform gives a hook that asks for this long."""
+        return float(math.ceil(seconds))
+
+    def matcher(self, names: Sequence[str]) -> str:
+        """A matcher for just these tools."""
+        return listed(names)
+
+    def spread(self, entry: NativeEntry) -> tuple[NativeEntry, ...]:
+        """The entries it takes for this one to be asked whenever it has to be."""
+        return (entry,)
+
+    @abstractmethod
+    def write(self, entries: Sequence[NativeEntry]) -> Mapping[str, bytes]:
+        """The files, by their names relative to the project."""
+
+
+class JsonWriter(Writer):
+    """A file with one object of events."""
+
+    grouped: ClassVar[bool] = False
+    """Whether hooks stand in groups with one matcher each."""
+    version: ClassVar[int | None] = None
+
+    @abstractmethod
+    def hook(self, entry: NativeEntry) -> dict[str, Any]:
+        """One hook as the file has it, without its matcher."""
+
+    def group(self, entry: NativeEntry) -> dict[str, Any]:
+        """What stands round a hook, or beside its own keys."""
+        return {} if entry.matcher is None else {"matcher": entry.matcher}
+
+    def write(self, entries: Sequence[NativeEntry]) -> Mapping[str, bytes]:
+        """One file; entries keep their order, and neighbours with one matcher share a group."""
+        events: dict[str, list[dict[str, Any]]] = {}
+        for entry in entries:
+            listed_here = events.setdefault(entry.event, [])
+            outer, hook = self.group(entry), self.hook(entry)
+            if not self.grouped:
+                listed_here.append({**outer, **hook})
+            elif listed_here and {**listed_here[-1], "hooks": []} == {**outer, "hooks": []}:
+                listed_here[-1]["hooks"].append(hook)
+            else:
+                listed_here.append({**outer, "hooks": [hook]})
+        root: dict[str, Any] = {} if self.version is None else {"version": self.version}
+        text = json.dumps({**root, "hooks": events}, indent=2, ensure_ascii=False)
+        return {self.path: f"{text}\n".encode(errors="backslashreplace")}
+
+
+def listed(names: Sequence[str]) -> str:
+    """For platforms that compare whole names."""
+    return "|".join(names)
+
+
+def searched(names: Sequence[str]) -> str:
+    """For platforms that look for a regex anywhere in a name."""
+    return f"^({'|'.join(names)})$"

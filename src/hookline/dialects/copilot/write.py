@@ -1,0 +1,7 @@
+"""Hook files for Copilot CLI."""
+
+from hookline.dialects._copilot.write import CopilotWriter
+
+__all__ = ["WRITER"]
+
+WRITER = CopilotWriter()

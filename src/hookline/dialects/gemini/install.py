@@ -1,0 +1,99 @@
+"""Gemini CLI's settings files: where they are, and our entries in them."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hookline.dialects._install import JsonSettings, settings
+from hookline.dialects.gemini.codec import Gemini
+from hookline.model.installing import Call, Inactive, Installed, Machine, Scope, Target
+
+__all__ = ["INSTALLER", "GeminiSettings"]
+
+_SYSTEM = "/etc/gemini-cli/settings.json"
+_NAME = "hookline"
+
+
+class GeminiSettings(JsonSettings):
+    """``~/.gemini/settings.json``, and ``.gemini/settings.json`` in a project."""
+
+    id = "gemini"
+    support = Gemini.support
+
+    def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
+        """One file; a project has no other than the one that git carries."""
+        user, project = self.places(machine)
+        return [user if scope is Scope.USER else project]
+
+    def places(self, machine: Machine) -> Sequence[Target]:
+        """The user's file and the project's."""
+        user, project = (
+            os.path.join(base, ".gemini", "settings.json")
+            for base in (machine.home, machine.project)
+        )
+        return [
+            Target(file=user, scope=Scope.USER),
+            Target(file=project, scope=Scope.PROJECT, personal=False),
+        ]
+
+    def handler(self, event: str, call: Call) -> Mapping[str, object]:
+        """Milliseconds; the name is what ``/hooks disable`` takes."""
+        return {
+            "name": _NAME,
+            "type": "command",
+            "command": self.line(event, call),
+            "timeout": 1000 * self.timeout(event, call),
+        }
+
+    def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
+        """Switches that turn hooks off, and the trust that a folder needs before any runs."""
+        user, project = (place.file for place in self.places(machine))
+        # The first that says something decides.
+        files = [(file, settings(machine.read(file))) for file in (_SYSTEM, project, user)]
+        return [*_switched_off(files), *_untrusted(machine, files)]
+
+
+_Files = Sequence[tuple[str, Mapping[str, Any]]]
+
+
+def _switched_off(files: _Files) -> Iterator[Inactive]:
+    said = [(file, data.get("hooksConfig")) for file, data in files]
+    configs = [(file, config) for file, config in said if isinstance(config, dict)]
+    enabled = ((file, config["enabled"]) for file, config in configs if "enabled" in config)
+    file, value = next(enabled, ("", True))
+    if value is False:
+        why = f"`hooksConfig.enabled` is false in {file}: Gemini CLI runs no hooks"
+        yield Inactive(why, f"set `hooksConfig.enabled` to true in {file}")
+    for file, config in configs:
+        names = config.get("disabled")
+        for name in names if isinstance(names, list) else []:
+            if isinstance(name, str) and (name == _NAME or "hookline hook gemini" in name):
+                why = f"`hooksConfig.disabled` in {file} names hookline's hooks"
+                yield Inactive(why, "/hooks enable hookline, inside Gemini CLI")
+                break
+
+
+def _untrusted(machine: Machine, files: _Files) -> Iterator[Inactive]:
+    """Without trust in the folder the client loads no hooks from settings, the user's included."""
+    security = [data["security"] for _, data in files if isinstance(data.get("security"), dict)]
+    switches = [each["folderTrust"] for each in security if "folderTrust" in each]
+    off = any(isinstance(each, dict) and each.get("enabled") is False for each in switches)
+    if off or machine.env.get("GEMINI_CLI_TRUST_WORKSPACE") == "true":
+        return
+    rules = settings(machine.read(os.path.join(machine.home, ".gemini", "trustedFolders.json")))
+    if not _is_trusted(machine.project, rules):
+        why = f"{machine.project} is no trusted folder of Gemini CLI, so it runs no hooks there"
+        yield Inactive(why, f"start gemini in {machine.project} and choose to trust the folder")
+
+
+def _is_trusted(project: str, rules: Mapping[str, Any]) -> bool:
+    """The nearest folder that a rule is about decides."""
+    about: dict[str, bool] = {}
+    for path, rule in rules.items():
+        folder = os.path.dirname(path) if rule == "TRUST_PARENT" else path
+        if folder == project or project.startswith(folder.rstrip("/") + "/"):
+            about[folder] = rule in ("TRUST_FOLDER", "TRUST_PARENT")
+    return bool(about) and about[max(about, key=len)]
+
+
+INSTALLER = GeminiSettings()

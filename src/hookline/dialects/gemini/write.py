@@ -1,0 +1,41 @@
+"""Gemini CLI's settings, written from entries: milliseconds, and names for hooks."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hookline.dialects._write import JsonWriter, searched
+from hookline.dialects.gemini.entries import TOOL_EVENTS
+from hookline.model.native import NativeEntry
+
+__all__ = ["WRITER", "GeminiWriter"]
+
+
+class GeminiWriter(JsonWriter):
+    """Definitions with a matcher, each of which may ask for a sequence."""
+
+    path = ".gemini/settings.json"
+    says = frozenset({"matcher", "timeout", "env", "name", "sequential"})
+    matched = frozenset(TOOL_EVENTS)
+    grouped = True
+
+    def matcher(self, names: Sequence[str]) -> str:
+        """A regex that is found anywhere, so it says where it begins and ends."""
+        return searched(names)
+
+    def group(self, entry: NativeEntry) -> dict[str, Any]:
+        """The matcher, and whether hooks wait for each other."""
+        return {**super().group(entry), **({"sequential": True} if entry.sequential else {})}
+
+    def hook(self, entry: NativeEntry) -> dict[str, Any]:
+        """A command."""
+        found: dict[str, Any] = {"type": "command", "command": entry.command}
+        if entry.name:
+            found["name"] = entry.name
+        if entry.timeout is not None:
+            found["timeout"] = int(entry.timeout * 1000)
+        if entry.env:
+            found["env"] = dict(entry.env)
+        return found
+
+
+WRITER = GeminiWriter()

@@ -1,0 +1,181 @@
+"""Kodelet's hooks: executables in ``.kodelet/hooks/``, each of which says what it is for.
+
+Two generations are known. ``current`` is the last that shipped: a block ends the row. ``adr`` is
+ADR 021 to the letter: whoever succeeds last is the one who counts, even by saying nothing.
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
+
+from hookline.dialects._files import Files, is_hookline
+from hookline.dialects.kodelet import DIALECT
+from hookline.model.errors import IllegalValueError, nearest
+from hookline.model.events import Event
+from hookline.model.hook import Hook, Lane, Layer, Start
+from hookline.model.native import NativeEntry, NativeFile, NativePlace, Where
+
+__all__ = ["FILES", "KodeletFiles", "Mode"]
+
+Mode = Literal["current", "adr"]
+
+_HOOKS = re.compile(r"(?:.*/)?\.kodelet/(?:plugins/([^/]+)/)?hooks/?")
+_OFF = ".disable"
+# What the kernel can start: a script with its interpreter, or a binary of Linux or macOS.
+_PROGRAM = re.compile(rb"#!|\x7fELF|\xcf\xfa\xed\xfe|\xce\xfa\xed\xfe|\xca\xfe\xba\xbe")
+# Moments of other platforms at which Kodelet would fire one of its events.
+_ALSO = {
+    "after_tool_call": ("post_tool_use_failure",),
+    "user_message_send": ("steering_submit", "follow_up_submit"),
+}
+_CAN_BLOCK = {"before_tool_call", "user_message_send"}
+
+
+class KodeletFiles(Files):
+    """The hook files of Kodelet, by the rules of one of its generations."""
+
+    codec = DIALECT
+    default_timeout = 30.0
+    run_by = frozenset({"kodelet"})
+
+    def __init__(self, mode: Mode = "current") -> None:
+        if mode not in get_args(Mode):
+            raise IllegalValueError(f"`mode` is `current` or `adr`, not `{mode}`")
+        self.mode = mode
+
+    def configured(self, options: Mapping[str, Any]) -> "KodeletFiles":
+        """The same files under other options; ``mode`` is the one there is."""
+        for key in options:
+            if key != "mode":
+                hint = nearest(key, ("mode",)) or "it takes `mode`"
+                raise IllegalValueError(f"Kodelet's files have no option `{key}` ({hint})")
+        return KodeletFiles(options.get("mode", self.mode))
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """What a hook can be for; the ADR knows no turns."""
+        known = tuple(self.codec.support.events)
+        return known if self.mode == "current" else tuple(t for t in known if t != "turn_end")
+
+    # ── where ───────────────────────────────────────────────────────────────────────────────
+
+    def owns(self, path: str, content: bytes) -> bool:
+        """Whatever lies in a hooks directory of Kodelet's or of one of its plugins."""
+        return _HOOKS.fullmatch(os.path.dirname(path)) is not None
+
+    def members(self, directory: str, names: Sequence[str]) -> Sequence[str] | None:
+        """All but those switched off by their name, in the order in which they run."""
+        if _HOOKS.fullmatch(directory) is None:
+            return None
+        return [name for name in sorted(names) if not self._is_off(name)]
+
+    def places(self, where: Where) -> Sequence[NativePlace]:
+        """The project's before the person's, and plugins' after either."""
+        found = []
+        for base, layer, scope in (
+            (where.project, Layer.PROJECT, "project"),
+            (where.home, Layer.USER, "user"),
+        ):
+            own = os.path.join(base, ".kodelet")
+            found.append(NativePlace(path=os.path.join(own, "hooks"), layer=layer, scope=scope))
+            plugins = os.path.join(own, "plugins")
+            names = _listed(plugins) if self.mode == "current" else []
+            paths = [os.path.join(plugins, name, "hooks") for name in names]
+            found += [NativePlace(path=path, layer=layer, scope="plugin") for path in paths]
+        return found
+
+    def _is_off(self, name: str) -> bool:
+        return self.mode == "current" and name.endswith(_OFF)
+
+    # ── what stands in them ─────────────────────────────────────────────────────────────────
+
+    def read(self, path: str, content: bytes) -> NativeFile:
+        """One executable, which could be for any of the events: only it knows."""
+        off = ""
+        if self._is_off(path):
+            off = f"its name ends in `{_OFF}`"
+        elif _PROGRAM.match(content) is None:
+            off = "it is no program that can be started, for want of a `#!` line"
+        entries = () if off else tuple(self._entry(each, path, content) for each in self.types)
+        return NativeFile(dialect=self.dialect, path=path, entries=entries, off=off)
+
+    def _entry(self, event: str, path: str, content: bytes) -> NativeEntry:
+        return NativeEntry(
+            event=event,
+            command=(path, "run"),
+            name=f"{_name(path)} {event}",
+            sequential=True,
+            options={"ours": _calls_hookline(content)},
+        )
+
+    # ── its rules ───────────────────────────────────────────────────────────────────────────
+
+    def canonical(self, native: str) -> tuple[str, ...]:
+        """Also what other platforms tell apart, and by the ADR the end of a sub-agent."""
+        also = _ALSO.get(native, ())
+        if native == "agent_stop" and self.mode == "adr":
+            also = ("subagent_stop",)
+        return (*super().canonical(native), *also)
+
+    def matches(self, entry: NativeEntry, event: Event) -> bool:
+        """There is nothing to match: a hook sees each event it is for."""
+        return True
+
+    def lane(self, entry: NativeEntry, entries: Sequence[NativeEntry]) -> Lane:
+        """One after another, all with the same input."""
+        if self.mode == "adr":
+            return Lane(name="kodelet", last_counts=True)
+        if entry.event == "agent_stop":  # what all of them have to say is said
+            return Lane(name="kodelet")
+        blocks = entry.event in _CAN_BLOCK
+        return Lane(name="kodelet", deny_ends=blocks, last_counts=True, silence_counts=not blocks)
+
+    def start(self, entry: NativeEntry) -> Start:
+        """Where the agent works; asked first what it is for."""
+        return Start(in_cwd=True, answers_to=(entry.command[0], "hook"))
+
+    def hooks(
+        self, files: Sequence[NativeFile], *, layer: Layer, project_dir: str
+    ) -> tuple[Hook, ...]:
+        """Of several with one name the first directory's; the others are never asked."""
+        taken: set[str] = set()
+        kept = []
+        for file in files:
+            name = _name(file.path)
+            if file.off or name in taken or any(each.options["ours"] for each in file.entries):
+                continue
+            if _can_run(file.path):
+                taken.add(name)
+            kept.append(file)
+        return super().hooks(kept, layer=layer, project_dir=project_dir)
+
+
+def _name(path: str) -> str:
+    """What Kodelet calls a hook: the file's name, after that of a plugin it belongs to."""
+    directory, name = os.path.split(path)
+    found = _HOOKS.fullmatch(directory)
+    plugin = found[1] if found is not None else None
+    return f"{plugin.replace('@', '/')}/{name}" if plugin else name
+
+
+def _can_run(path: str) -> bool:
+    try:
+        return bool(os.stat(path).st_mode & 0o111)
+    except OSError:
+        return True  # gone from the disk, but in force as it was trusted
+
+
+def _calls_hookline(content: bytes) -> bool:
+    lines = content[:100_000].decode("utf-8", "replace").splitlines()
+    return any(is_hookline(line) for line in lines if not line.lstrip().startswith("#"))
+
+
+def _listed(directory: str) -> list[str]:
+    try:
+        return sorted(os.listdir(directory))
+    except OSError:
+        return []
+
+
+FILES = KodeletFiles()

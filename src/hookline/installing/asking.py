@@ -1,0 +1,77 @@
+"""Talks to a program that reads and answers one JSON object a line; ends it when it is done."""
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from threading import Timer
+from typing import IO
+
+__all__ = ["converse"]
+
+PATIENCE = 20.0
+_LONGEST = 4_000_000
+
+
+def converse(
+    argv: Sequence[str],
+    messages: Sequence[Mapping[str, object]],
+    *,
+    env: Mapping[str, str],
+    cwd: str,
+    patience: float = PATIENCE,
+) -> Mapping[int, object] | None:
+    """The result of each message that has an id; None when the program did not answer them all."""
+    try:
+        process = subprocess.Popen(  # noqa: S603 - the client that the person has on their PATH
+            list(argv),
+            env=dict(env),
+            cwd=cwd,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except (OSError, ValueError):
+        return None
+    # Whatever it is waiting for, it does not wait for ever.
+    limit = Timer(patience, process.kill)
+    limit.start()
+    try:
+        with process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            try:
+                return _exchanged(process.stdin, process.stdout, messages)
+            except (OSError, ValueError):
+                return None
+            finally:
+                process.terminate()
+                with suppress(OSError):
+                    process.stdin.close()
+    finally:
+        limit.cancel()
+
+
+def _exchanged(
+    to: IO[bytes], answers: IO[bytes], messages: Sequence[Mapping[str, object]]
+) -> Mapping[int, object] | None:
+    results: dict[int, object] = {}
+    for message in messages:
+        to.write(json.dumps(message).encode() + b"\n")
+        to.flush()
+        number = message.get("id")
+        if isinstance(number, int):
+            reply = _reply(answers, number)
+            if reply is None or "result" not in reply:
+                return None
+            results[number] = reply["result"]
+    return results
+
+
+def _reply(answers: IO[bytes], number: int) -> Mapping[str, object] | None:
+    """The answer to one message; whatever else the program says meanwhile is passed over."""
+    while line := answers.readline(_LONGEST):
+        said = json.loads(line)
+        if isinstance(said, dict) and said.get("id") == number and "method" not in said:
+            return said
+    return None

@@ -1,0 +1,54 @@
+"""Which words start this very hookline: an absolute path, never a shim that looks for one."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+
+from hookline._version import __version__
+from hookline.model.installing import InstallError
+
+__all__ = ["own_program"]
+
+_PATIENCE = 30.0
+
+
+def own_program() -> tuple[str, ...]:
+    """The program that agents are to start. Raises InstallError when none answers."""
+    for words in _candidates():
+        if _is_ours(words):
+            return words
+    message = f"no hookline {__version__} can be started from {sys.executable}"
+    raise InstallError(f"{message}; install it again, with pip, pipx or uv")
+
+
+def _candidates() -> Iterator[tuple[str, ...]]:
+    for folder in dict.fromkeys(_folders()):
+        script = os.path.join(os.path.abspath(folder), "hookline")
+        if os.access(script, os.X_OK):
+            yield (script,)
+    # -P: a project with a folder called hookline must not become the guard.
+    yield (sys.executable, "-P", "-m", "hookline")
+
+
+def _folders() -> tuple[str, str]:
+    """Where our own interpreter's programs are: no shim on PATH that picks one per directory."""
+    return os.path.dirname(sys.executable), sysconfig.get_path("scripts")
+
+
+def _is_ours(words: tuple[str, ...]) -> bool:
+    """Whether these words start the version that is running now."""
+    try:
+        done = subprocess.run(  # noqa: S603 - a file beside our own interpreter
+            [*words, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            cwd="/",
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    said = done.stdout.decode("utf-8", "replace").split()
+    return done.returncode == 0 and said[:1] == ["hookline,"] and said[-1:] == [__version__]

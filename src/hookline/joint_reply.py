@@ -1,0 +1,315 @@
+"""One reply for every client that may be reading it: at least as strict under each, or a deny.
+
+Each dialect knows how its client reads a hook's answer (``read_answer``, for hooks that it runs
+itself), so what a reply does under a client is asked, not tabulated. What clients share comes out
+of that by itself: Claude Code, VS Code, Codex and Copilot's PascalCase events read a deny inside
+``hookSpecificOutput``; Copilot's other words stand at the top level, where the others pass over
+them, except Codex, which voids an answer with any key it does not know; exit 2 with a reason on
+stderr blocks under all of these, and beside it Gemini wants no milder word in the JSON.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline import registry
+from hookline.callers import Callers, shape
+from hookline.model.answers import PASS, Answer, deny
+from hookline.model.events import EVENTS, Event, ToolEvent
+from hookline.model.outcome import Outcome, Reply, Translated
+from hookline.model.ports import Dialect
+from hookline.model.rewriting import rewritten
+from hookline.model.support import Support
+from hookline.model.tools import Tool, ToolKind
+from hookline.model.verdicts import BLOCKING, Verdict
+
+__all__ = ["Clients"]
+
+_Standard = Callable[[Answer, Answer, bool], bool]
+# What a guard may look at in a tool call, beside its kind.
+_LOOKED_AT = ("command", "path", "url", "query", "content", "old", "new", "mcp")
+
+
+class _Client(Struct, frozen=True):
+    """One of the possible readers, with the event as it means it."""
+
+    dialect: Dialect
+    event: Event
+
+    def said(self, outcome: Outcome) -> Reply:
+        return self.dialect.encode(self.own(outcome))
+
+    def own(self, outcome: Outcome) -> Outcome:
+        """The outcome on the event as this client sent it."""
+        final = None
+        if outcome.final is not None:
+            final = rewritten(self.event, outcome.answer.rewrite, self.dialect.tools)
+        return replace(outcome, event=self.event, final=final)
+
+    def hears(self, reply: Reply) -> Answer:
+        """What this client makes of a reply; nothing, where it would throw it away."""
+        try:
+            return self.dialect.read_answer(
+                self.event, stdout=reply.stdout, stderr=reply.stderr, exit_code=reply.exit_code
+            )
+        except Exception:
+            return PASS
+
+
+class Clients:
+    """Everybody who may be calling, spoken to as one."""
+
+    def __init__(self, callers: Callers) -> None:
+        self.callers = callers
+        self.ids = callers.ids
+        self._dialects = [registry.dialect(name) for name in callers.ids]
+        self._clients: list[_Client] = []
+
+    @property
+    def support(self) -> Support:
+        """The first one's, as careful about endless work as the most careful."""
+        each = [dialect.support for dialect in self._dialects]
+        caps = [support.stop_cap for support in each if support.stop_cap is not None]
+        return replace(
+            each[0],
+            stop_cap=min(caps, default=None),
+            has_stop_flag=all(support.has_stop_flag for support in each),
+        )
+
+    # ── in ──────────────────────────────────────────────────────────────────────────────────
+
+    def decode(self, payload: bytes, event: str | None) -> Event:
+        """The event, with all that any of them would see in it. Raises DecodeError."""
+        self._clients = [
+            _Client(each, each.decode(payload, self._name_for(each, event)))
+            for each in self._dialects
+        ]
+        first, *others = (client.event for client in self._clients)
+        if not isinstance(first, ToolEvent):
+            return next((each for each in (first, *others) if each.gate), first)
+        tools = [each.tool for each in others if isinstance(each, ToolEvent)]
+        return replace(first, tool=_looked_at_by_all(first.tool, tools)) if tools else first
+
+    def _name_for(self, dialect: Dialect, event: str | None) -> str | None:
+        """A name from the command line, which is in the words of the dialect named there."""
+        if event is None or dialect.support.find(event) is not None:
+            return event
+        named = [registry.dialect(self.callers.named)] if self.callers.named else []
+        rows = (each.support.find(event) for each in (*named, *self._dialects))
+        row = next(filter(None, rows), None)
+        return (_native_for(dialect, row.event) if row is not None else "") or event
+
+    # ── out ─────────────────────────────────────────────────────────────────────────────────
+
+    def translate(self, outcome: Outcome) -> Translated:
+        """As far as all of them can take it; a halt that several read closes the gates as well."""
+        if len(self._clients) == 1:
+            return self._dialects[0].translate(outcome)
+        done = [client.dialect.translate(client.own(outcome)) for client in self._clients]
+        latch = next((each.latch for each in done if each.latch), "")
+        if outcome.verdict is Verdict.HALT:
+            latch = latch or outcome.reason
+        changes = (change for each in done for change in each.substitutions)
+        return Translated(done[0].answer, tuple(dict.fromkeys(changes)), latch)
+
+    def encode(self, outcome: Outcome) -> Reply:
+        """What each of them obeys at least as strictly as its own words."""
+        if len(self._clients) == 1:
+            return self._closed(self._dialects[0].encode(outcome), self._clients[0])
+        own = [client.said(outcome) for client in self._clients]
+        meant = self._meant(own)
+        unsure = _adds_keys(outcome) and outcome.verdict < Verdict.DENY
+        # Whoever is denied needs no more than that, and words beside it are words to trip over.
+        denied = all(each.verdict >= Verdict.DENY for each in meant)
+        standards = (_says_as_much,) if denied else (_says_all, _says_as_much, _is_as_strict)
+        for standard in () if unsure else standards:
+            found = self._agreed(own, meant, standard)
+            if found is not None:
+                return found
+        if not outcome.event.gate or outcome.event.continues:
+            return own[0]  # there is nothing to close, and what failed must keep nobody going
+        denial = replace(outcome, answer=deny(self._why(outcome)), final=None)
+        return self._denied([client.said(denial) for client in self._clients], meant)
+
+    def _meant(self, own: Sequence[Reply]) -> list[Answer]:
+        return [client.hears(reply) for client, reply in zip(self._clients, own, strict=True)]
+
+    def _why(self, outcome: Outcome) -> str:
+        if outcome.verdict in BLOCKING:
+            return outcome.reason
+        names = " or ".join(dialect.support.client for dialect in self._dialects)
+        return (
+            f"A hook changes this call, but it cannot be told whether {names} is asking, and no "
+            "answer says it to each of them. `hookline hook DIALECT` in the agent's own hook file "
+            "is read by that agent alone."
+        )
+
+    def _agreed(
+        self, own: Sequence[Reply], meant: Sequence[Answer], standard: _Standard
+    ) -> Reply | None:
+        """The first reply that everybody takes by this standard."""
+        closing = standard is _is_as_strict or all(each.verdict >= Verdict.DENY for each in meant)
+        closing &= not any(client.event.continues for client in self._clients)
+        everybody = list(zip(self._clients, meant, strict=True))
+        for reply in _candidates(own, closing=closing):
+            if all(standard(who.hears(reply), what, who.event.gate) for who, what in everybody):
+                return reply
+        return None
+
+    def _denied(self, own: Sequence[Reply], meant: Sequence[Answer]) -> Reply:
+        """A deny that everybody obeys; where there is none, the one that most words stand in."""
+        floor = [each if each.verdict < Verdict.DENY else _DENIED for each in self._meant(own)]
+        floor = [max(pair, key=_strictness) for pair in zip(floor, _capped(meant), strict=True)]
+        return self._agreed(own, floor, _is_as_strict) or next(_candidates(own, closing=True))
+
+    def refuse(self, event: str | None, reason: str) -> Reply:
+        """What to say when nothing could be judged, in words that close the gate of each."""
+        named = [(each, self._name_for(each, event)) for each in self._dialects]
+        own = [dialect.refuse(name, reason) for dialect, name in named]
+        self._clients = [_Client(dialect, _blank(dialect, name)) for dialect, name in named]
+        if len(own) == 1:
+            return self._closed(own[0], self._clients[0])
+        return self._denied(own, self._meant(own))
+
+    def _closed(self, reply: Reply, client: _Client) -> Reply:
+        """A deny also by exit code, to a client that reads it through another one's file.
+
+        Which words it reads there, its own or the other's, is not known of each; exit 2 is.
+        """
+        own = shape(self.ids[0])
+        if own is None or not own.denies_by_exit or self.callers.named in {None, *self.ids}:
+            return reply
+        heard = client.hears(reply)
+        if heard.verdict < Verdict.DENY or client.event.continues:
+            return reply
+        stderr = reply.stderr or f"{heard.reason}\n".encode("utf-8", "backslashreplace")
+        return replace(reply, stderr=stderr, exit_code=2)
+
+
+# ── names ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _native_for(dialect: Dialect, event: str) -> str:
+    rows = dialect.support.events.items()
+    return next((native for native, row in rows if row.event == event), "")
+
+
+def _blank(dialect: Dialect, name: str | None) -> Event:
+    """An event of which only the name is known; the strictest when not even that is."""
+    row = dialect.support.find(name or "")
+    native = name if row is not None else _native_for(dialect, "pre_tool_use")
+    cls = EVENTS[row.event if row is not None else "pre_tool_use"]
+    event: Event = cls(native_event=native or "", dialect=dialect.id)
+    return event
+
+
+def _looked_at_by_all(tool: Tool, others: Sequence[Tool]) -> Tool:
+    """The tool with what the others read in it: a guard must find a path under any one's key."""
+    fields: dict[str, Any] = {}
+    for name in _LOOKED_AT:
+        values = [getattr(each, name) for each in (tool, *others)]
+        fields[name] = next((value for value in values if value is not None), None)
+    paths = tuple(dict.fromkeys(path for each in (tool, *others) for path in each.paths))
+    kinds = [each.kind for each in (tool, *others) if each.kind is not ToolKind.OTHER]
+    return replace(tool, **fields, paths=paths, kind=kinds[0] if kinds else tool.kind)
+
+
+def _adds_keys(outcome: Outcome) -> bool:
+    """Whether a rewrite sets a key that is not in the input: under whose name is a guess."""
+    event, change = outcome.event, outcome.answer.rewrite.input
+    return isinstance(event, ToolEvent) and bool(set(change or ()) - set(event.tool.input))
+
+
+# ── what a reply does ───────────────────────────────────────────────────────────────────────
+
+_DENIED = deny("denied")
+
+
+def _strictness(answer: Answer) -> int:
+    return answer.verdict.strictness
+
+
+def _capped(answers: Sequence[Answer]) -> list[Answer]:
+    """Answers no stricter than a deny, which is what takes the place of all of them."""
+    return [_DENIED if each.verdict > Verdict.DENY else each for each in answers]
+
+
+def _is_as_strict(heard: Answer, meant: Answer, gate: bool) -> bool:
+    """Nothing gets through that was meant to be held back or changed."""
+    if heard.verdict < meant.verdict:
+        return False
+    if gate and heard.verdict >= Verdict.DENY:
+        return True
+    # Where there is no gate, a deny alone leaves the output that was to be replaced.
+    changed = heard.rewrite == meant.rewrite
+    return changed and bool(heard.follow_up) == bool(meant.follow_up)
+
+
+def _says_as_much(heard: Answer, meant: Answer, gate: bool) -> bool:
+    """The same happens, though something beside it may be lost."""
+    return heard.verdict is meant.verdict and _is_as_strict(heard, meant, gate)
+
+
+def _says_all(heard: Answer, meant: Answer, gate: bool) -> bool:
+    """Also the texts arrive."""
+    return _says_as_much(heard, meant, gate) and all(
+        bool(getattr(heard, part)) >= bool(getattr(meant, part)) for part in ("context", "notice")
+    )
+
+
+# ── replies to choose from ──────────────────────────────────────────────────────────────────
+
+
+def _candidates(own: Sequence[Reply], *, closing: bool) -> Iterator[Reply]:
+    """Replies to choose from, those first that lean least on how we think a client reads.
+
+    All words side by side hold each one's own, and beside a deny exit 2 closes the gate even where
+    a word is not read after all; one client's words alone are the last resort for another.
+    """
+    if all(reply == own[0] for reply in own):
+        yield own[0]
+    stderr = b"".join(dict.fromkeys(reply.stderr for reply in own if reply.stderr))
+    merged = _merged([body for reply in own if (body := _body(reply))])
+    stdout = msgspec.json.encode(merged) + b"\n" if merged else b""
+    told = stderr or _reason(merged).encode("utf-8", "backslashreplace")
+    closed = (Reply(stdout=stdout, stderr=told, exit_code=2), Reply(stderr=told, exit_code=2))
+    if closing:
+        yield from closed
+    yield Reply(stdout=stdout, stderr=stderr)
+    yield from own
+    if not closing:
+        yield from closed
+
+
+def _body(reply: Reply) -> dict[str, Any]:
+    try:
+        body = msgspec.json.decode(reply.stdout)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _merged(bodies: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """All keys; of two values the first, since what comes of it is asked again afterwards."""
+    whole: dict[str, Any] = {}
+    for body in bodies:
+        for key, value in body.items():
+            known = whole.get(key)
+            if isinstance(known, dict) and isinstance(value, dict):
+                whole[key] = _merged([known, value])
+            else:
+                whole.setdefault(key, value)
+    return whole
+
+
+def _reason(body: dict[str, Any]) -> str:
+    """A reason somewhere in an answer: exit 2 counts for some only with a text beside it."""
+    own = body.get("hookSpecificOutput")
+    places = (body, own if isinstance(own, dict) else {})
+    words = ("permissionDecisionReason", "reason", "message", "user_message", "stopReason")
+    texts = (place.get(word) for word in words for place in places)
+    found = next((text for text in texts if isinstance(text, str) and text.strip()), "")
+    return f"{found or 'blocked by a hook'}\n"

@@ -1,0 +1,3 @@
+#!/bin/sh
+# Keeps the payload, so that a test can look at it.
+cat > alert.json

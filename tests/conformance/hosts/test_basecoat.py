@@ -1,0 +1,257 @@
+"""BaseCoat's own examples as host configs, unchanged; and functions registered by its contract."""
+
+import asyncio
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline import registry
+from hookline.dialects.basecoat.files import FILES
+from hookline.dialects.basecoat.registering import Registry
+from hookline.engine.engine import Engine
+from hookline.engine.plan import Bound
+from hookline.handlers.python import make_inline
+from hookline.model.errors import IllegalValueError
+from hookline.model.events import (
+    Error,
+    Event,
+    PostToolUse,
+    PostToolUseFailure,
+    PreToolUse,
+    SessionEnd,
+    SessionStart,
+    UserPromptSubmit,
+)
+from hookline.model.hook import Hook
+from hookline.model.outcome import Outcome
+from hookline.model.tools import tool
+from hookline.model.verdicts import Verdict
+from support.hosts import host
+
+EXAMPLES = Path(__file__).parent / "basecoat"
+
+
+@pytest.fixture(name="project")
+def _project(tmp_path: Path) -> Path:
+    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def shell(command: str) -> PreToolUse:
+    return PreToolUse(tool=tool("shell", command=command), session_id="s1")
+
+
+def example(name: str, event: Event, project: Path) -> Outcome:
+    return host(FILES, [project / name], event, project=project)
+
+
+def written(hooks: dict[str, list[dict[str, Any]]], event: Event, project: Path) -> Outcome:
+    file = project / "hooks.json"
+    file.write_text(json.dumps({"version": 1, "hooks": hooks}))
+    return host(FILES, [file], event, project=project)
+
+
+def says(body: dict[str, Any], **keys: Any) -> dict[str, Any]:
+    return {"type": "command", "command": f"echo '{json.dumps(body)}'", **keys}
+
+
+def test_the_declared_handlers_run_and_a_block_is_a_deny(project: Path) -> None:
+    outcome = example("hooks.json", shell("rm -rf ~"), project)
+    assert outcome.verdict is Verdict.DENY
+    assert outcome.reason.startswith("deleting trees is off limits")
+    passed = example("hooks.json", shell("ls"), project)
+    assert (passed.verdict, passed.answer.metadata) == (Verdict.PASS, {"hookId": "validate-tool"})
+    assert passed.runs[0].hook.timeout == 10
+
+
+def test_telemetry_gets_the_envelope_of_what_was_done_and_of_the_end(project: Path) -> None:
+    for name in ("hooks.json", "telemetry.json"):
+        example(name, PostToolUse(tool=tool("shell", command="ls"), session_id="s1"), project)
+    example("hooks.json", SessionEnd(session_id="s1", reason="other"), project)
+    kept = (project / "telemetry-hook.jsonl").read_text().splitlines()
+    assert [json.loads(line)["hook"] for line in kept] == ["PostToolUse", "PostToolUse"]
+    envelope = json.loads((project / "session-end.jsonl").read_text())
+    assert envelope.pop("timestamp").endswith("Z")
+    assert envelope == {
+        "hook": "SessionEnd",
+        "sessionId": "s1",
+        "agent": "root",
+        "repository": "",
+        "branch": "",
+        "cwd": str(project),
+        "reason": "other",
+    }
+
+
+def test_tools_of_mcp_servers_fail_aloud_in_order_of_priority(project: Path) -> None:
+    outcome = example("mcp.json", SessionStart(), project)
+    assert outcome.verdict is Verdict.PASS
+    assert [run.hook.name for run in outcome.runs] == [
+        "memory.load_session_memory",
+        "telemetry.begin_trace",
+    ]
+    assert "`memory.load_session_memory` cannot be called here yet" in outcome.answer.notice[0]
+    assert (
+        "persist_session_summary" in example("memory.json", SessionEnd(), project).answer.notice[0]
+    )
+
+
+def test_the_chain_runs_by_priority_pipes_changes_and_ends_with_a_block(project: Path) -> None:
+    change = {"action": "modify", "modifiedInput": {"command": "ls -l"}}
+    keep = {"type": "command", "command": "cat > seen.json"}
+    hooks = {
+        "preToolUse": [
+            says({"action": "block", "reason": "budget"}, priority=90),
+            {**keep, "priority": 20},
+            says(change, priority=10),
+            {"type": "command", "command": "touch late", "priority": 91},
+        ]
+    }
+    outcome = written(hooks, shell("ls"), project)
+    assert outcome.verdict is Verdict.DENY
+    assert json.loads((project / "seen.json").read_text())["tool"]["input"] == {"command": "ls -l"}
+    assert not (project / "late").exists()
+
+
+def test_handlers_of_one_priority_run_in_the_order_they_stand_in(project: Path) -> None:
+    def adds(word: str) -> dict[str, Any]:
+        body = f'{{"action":"modify","modifiedInput":{{"command":"\'$(cat | jq -r .tool.input.command)\' {word}"}}}}'
+        return {"type": "command", "command": f"echo '{body}'"}
+
+    if shutil.which("jq") is None:
+        pytest.skip("reads its envelope with jq")
+    final = written({"PreToolUse": [adds("a"), adds("b")]}, shell("ls"), project).final
+    assert isinstance(final, PreToolUse)
+    assert final.tool.command == "ls a b"
+
+
+def test_context_accumulates_and_warnings_are_notices(project: Path) -> None:
+    hooks = {
+        "UserPromptSubmitted": [
+            says({"action": "injectContext", "additionalContext": ["one"]}),
+            says({"action": "injectContext", "additionalContext": "two", "warnings": ["w"]}),
+        ]
+    }
+    outcome = written(hooks, UserPromptSubmit(prompt="hi"), project)
+    assert (outcome.answer.context, outcome.answer.notice) == (("one", "two"), ("w",))
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["exit 2", "exit 1", "echo text", "sleep 20", """echo '{"permissionDecision": "deny"}'"""],
+)
+def test_a_handler_that_breaks_blocks_nothing_and_is_told_of(command: str, project: Path) -> None:
+    entry = {"type": "command", "command": command, "timeoutSec": 0.5}
+    outcome = written({"PreToolUse": [entry]}, shell("ls"), project)
+    assert outcome.verdict is Verdict.PASS
+    assert "failed" in outcome.answer.notice[0]
+
+
+def test_handlers_have_their_directory_variables_and_shell(project: Path) -> None:
+    (project / "sub").mkdir()
+    text = 'echo "{\\"warnings\\": [\\"$(basename $PWD) $A ${BASH_VERSION:+bash}\\"]}"'
+    entry = {"type": "command", "bash": text, "cwd": "sub", "env": {"A": "b"}}
+    assert written({"SessionStart": [entry]}, SessionStart(), project).answer.notice == (
+        "sub b bash",
+    )
+
+
+def test_a_failed_tool_is_told_of_as_done_and_then_as_an_error(project: Path) -> None:
+    keep = {"type": "command", "command": "cat >> seen.jsonl; echo >> seen.jsonl"}
+    hooks = {"errorOccurred": [keep], "postToolUse": [keep]}
+    failed = tool("shell", command="make")
+    written(hooks, PostToolUseFailure(tool=failed, error="no rule"), project)
+    written(hooks, PostToolUse(tool=failed), project)
+    written(hooks, Error(message="lost"), project)
+    seen = [json.loads(line) for line in (project / "seen.jsonl").read_text().splitlines()]
+    assert [each["hook"] for each in seen] == ["PostToolUse", "OnError", "PostToolUse", "OnError"]
+    assert seen[1]["error"] == {"class": "shell", "message": "no rule"}
+
+
+# ── code registration ───────────────────────────────────────────────────────────────────────
+
+
+def bound(hooks: Sequence[Hook]) -> list[Bound]:
+    """As the library binds functions."""
+    return [Bound(h, make_inline(h.handler.values["function"], h.timeout)) for h in hooks]
+
+
+def run(hooks: Registry, event: Event) -> Outcome:
+    return asyncio.run(Engine(bound(hooks.hooks()), tools=registry.tools).handle(event))
+
+
+def test_a_registered_function_gets_the_envelope_and_answers_with_one() -> None:
+    hooks = Registry()
+    seen: list[dict[str, Any]] = []
+
+    @hooks.register("SessionStart")
+    async def load_memory(event: dict[str, Any]) -> dict[str, Any]:
+        seen.append(event)
+        return {"action": "injectContext", "additionalContext": ["repo convention"]}
+
+    outcome = run(hooks, SessionStart(session_id="s1"))
+    assert outcome.answer.context == ("repo convention",)
+    assert (seen[0]["hook"], seen[0]["sessionId"]) == ("SessionStart", "s1")
+    assert outcome.runs[0].hook.source.line > 0
+
+
+def test_registered_functions_form_one_chain_by_priority() -> None:
+    hooks = Registry()
+    order: list[str] = []
+
+    def step(name: str, answer: dict[str, Any] | None) -> Any:
+        async def handler(event: dict[str, Any]) -> dict[str, Any] | None:
+            order.append(f"{name} {event['tool']['input']['command']}")
+            return answer
+
+        return handler
+
+    change = {"action": "modify", "modifiedInput": {"command": "pwd"}}
+    hooks.register("preToolUse", step("log", None), priority=90)
+    hooks.register("PreToolUse", step("guard", {"action": "block", "reason": "no"}), priority=20)
+    hooks.register("PreToolUse", step("first", change), priority=10, name="first")
+    hooks.register("PreToolUse", step("second", None), priority=10)
+    outcome = run(hooks, shell("ls"))
+    assert outcome.reason.startswith("no")
+    assert order == ["first ls", "second pwd", "guard pwd"]
+
+
+@pytest.mark.parametrize("said", [{"action": "shout"}, {"action": object()}, ["no"], "text"])
+def test_a_function_that_says_no_envelope_has_failed_and_blocks_nothing(said: Any) -> None:
+    hooks = Registry()
+    hooks.register("PreToolUse", lambda event: said, name="odd")
+    outcome = run(hooks, shell("ls"))
+    assert outcome.verdict is Verdict.PASS
+    assert outcome.answer.notice[0].startswith("hook `odd` failed:")
+
+
+def test_a_function_that_raises_blocks_nothing_and_an_awaitable_is_awaited() -> None:
+    hooks = Registry()
+
+    def broken(event: dict[str, Any]) -> None:
+        raise ValueError("oops")
+
+    async def later() -> dict[str, Any]:
+        return {"action": "block", "reason": "late"}
+
+    hooks.register("PreToolUse", broken)
+    assert "oops" in run(hooks, shell("ls")).answer.notice[0]
+    hooks.register("PreToolUse", lambda event: later())
+    assert run(hooks, shell("ls")).verdict is Verdict.DENY
+
+
+def test_an_error_function_sees_only_what_failed() -> None:
+    hooks = Registry()
+    hooks.register("OnError", lambda event: {"warnings": [event["error"]["message"]]})
+    done = tool("shell", command="ls")
+    assert run(hooks, PostToolUse(tool=done)).runs == ()
+    assert run(hooks, PostToolUseFailure(tool=done, error="no")).answer.notice == ("no",)
+
+
+def test_an_unknown_event_cannot_be_registered_for() -> None:
+    with pytest.raises(IllegalValueError, match=r"no event `PreToolUze`\. did you mean"):
+        Registry().register("PreToolUze", lambda event: None)
