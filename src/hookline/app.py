@@ -198,7 +198,7 @@ class App:
             outcome = Outcome(event=event)
         if config.notes and (first or isinstance(event, SessionStart)):
             # Once a session: what is not in force must not go unnoticed.
-            noted = (visible(note.message) for note in config.notes)
+            noted = (visible(each.message) for each in config.notes if each.kind != "doubt")
             notices = (*noted, *outcome.answer.notice)
             outcome = replace(outcome, answer=replace(outcome.answer, notice=notices))
         return outcome

@@ -10,8 +10,9 @@ import click
 from hookline import registry
 from hookline.config.discover import project_root
 from hookline.installing.asking import converse
+from hookline.installing.files import look
 from hookline.installing.records import Records
-from hookline.model.installing import Inactive, Installer, Machine
+from hookline.model.installing import Inactive, Installer, InstallError, Machine
 from hookline.model.text import visible
 
 __all__ = ["installers", "machine_here", "print_inactive", "records_here", "user_config_dir"]
@@ -33,9 +34,8 @@ def machine_here(env: Mapping[str, str], named: Sequence[str] = ()) -> Machine:
 
 def _content(path: str) -> bytes | None:
     try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError:
+        return look(path).content
+    except InstallError:
         return None
 
 

@@ -100,6 +100,16 @@ class HookFiles:
         if looks_like_file(word):
             message = f"`{word}` was not there when the config was trusted"
             raise HandlerUnavailable(f"{message}: look at it and run `hookline trust`")
+        start = self._hook.start
+        if start is not None and start.in_cwd and self._is_named_from_elsewhere(name):
+            message = f"`{name}` is not the file that was trusted under this name"
+            raise HandlerUnavailable(f"{message}: name it from the project's directory")
+
+    def _is_named_from_elsewhere(self, name: str) -> bool:
+        """Whether a word of the hook leads here, only because it runs in another directory."""
+        words = (os.path.normpath(word) for word in self._named.values() if looks_like_file(word))
+        tails = (word[word.rfind("../") + 3 :] if "../" in word else word for word in words)
+        return any(name.endswith(f"/{tail.lstrip('/')}") for tail in tails)
 
     def _changes(self) -> tuple[str, ...]:
         """The hook's own files that differ, are gone, or are new where a pattern finds them."""

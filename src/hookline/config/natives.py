@@ -114,7 +114,8 @@ def _notes(file: NativeFile) -> Iterable[Note]:
     for flaw in file.flaws:
         where = f"{file.path}:{flaw.line}" if flaw.line else file.path
         hint = f" ({flaw.hint})" if flaw.hint else ""
-        yield Note(file.path, "broken", f"{where}: {flaw.message}{hint}")
+        kind = "doubt" if flaw.voids is Voids.NOTHING else "broken"
+        yield Note(file.path, kind, f"{where}: {flaw.message}{hint}")
 
 
 def _named(hooks: Sequence[Hook]) -> list[Hook]:

@@ -150,7 +150,7 @@ def named_paths(hook: Hook) -> dict[str, str]:
     words = [*_run_words(hook)[1], *_python_files(hook), *_server_files(hook)]
     # Of two words for one path the more telling one counts.
     words.sort(key=looks_like_file)
-    return {os.path.normpath(os.path.join(hook.project_dir, word)): word for word in words}
+    return {os.path.normpath(os.path.join(hook.directory, word)): word for word in words}
 
 
 def glob_files(hook: Hook) -> dict[str, None]:
@@ -175,7 +175,7 @@ def _pins_of_hook(hook: Hook, read: Reader) -> HookPins:
     pinned: dict[str, None] = {}
     unpinned: list[str] = []
     for path, word in named_paths(hook).items():
-        spelled = os.path.join(hook.project_dir, word)
+        spelled = os.path.join(hook.directory, word)
         if os.path.realpath(spelled) != os.path.realpath(path):
             raise TrustError(f"{hook.source}: `{word}` goes through a link and back with `..`")
         if not os.path.isfile(path):
@@ -220,7 +220,7 @@ def _elsewhere(hook: Hook) -> Iterator[str]:
     for word in words:
         inner = literal_words(word) if any(map(str.isspace, word)) else ()
         for name in {each.text for each in inner}:
-            if os.path.isfile(os.path.join(hook.project_dir, name)):
+            if os.path.isfile(os.path.join(hook.directory, name)):
                 yield f"`{name}`, which stands inside a quoted word"
     run = values.get("run")
     if isinstance(run, str) and _COMPUTED.search(run):

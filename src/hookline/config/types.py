@@ -67,7 +67,7 @@ class Note(Struct, frozen=True):
 
     file: str
     kind: str
-    """``untrusted``, ``changed``, ``missing``, ``broken``, ``ignored`` or ``paused``."""
+    """``untrusted``, ``changed``, ``missing``, ``broken``, ``doubt``, ``ignored`` or ``paused``."""
     message: str
 
 

@@ -225,7 +225,13 @@ class JsonDialect(ABC):
 
     def native_input(self, tool: Tool) -> dict[str, Any]:
         """A tool's input under this platform's keys."""
-        return shown(self.tools, self.native_tool(tool), tool)[0] or tool.input
+        if tool.name in self.tools.rows:  # which may be another platform's, of the same name
+            return shown(self.tools, tool.name, tool)[0] or tool.input
+        row = self.tools.rows.get(self.native_tool(tool))
+        if row is None:
+            return tool.input
+        known = {key: value for key in row.keys if (value := getattr(tool, key, None))}
+        return {row.keys[key]: value for key, value in known.items()} or tool.input
 
 
 def _text(value: Any) -> str:

@@ -69,5 +69,5 @@ def distrust(
 
 
 def _name(installer: Installer) -> str:
-    """Under which the file is remembered: it holds no entries, so it is no place of the platform."""
+    """Under which the file is remembered: it holds no entries, so it is none of the places."""
     return f"{installer.id}:trust"

@@ -1,5 +1,6 @@
 """A hook as configured: when it runs, what runs, and how."""
 
+import os
 from collections.abc import Mapping
 from enum import IntEnum, StrEnum
 from typing import Any
@@ -150,6 +151,12 @@ class Hook(Struct, frozen=True, kw_only=True):
     def is_piped(self) -> bool:
         """Whether it sees what hooks of the same priority before it made of the input."""
         return self.lane is not None and self.lane.piped
+
+    @property
+    def directory(self) -> str:
+        """Where the names that it gives to files are looked up."""
+        inner = self.start.directory if self.start is not None else ""
+        return os.path.join(self.project_dir, inner) if inner else self.project_dir
 
     def identity(self) -> tuple[object, ...]:
         """Two hooks with the same identity would do the same thing: one of them is enough."""

@@ -16,6 +16,9 @@ CONTEXT = {
     "session_start", "user_prompt_submit", "user_steering_messages_submit",
     "user_followup_submit", "turn_start", "post_tool_use", "pre_compact", "stop",
 }  # fmt: skip
+# The lane before all approval. Its code looked at `permission_decision` and nothing else, so that
+# is all that counts here, though the page promises more.
+PREEMPT = "pre_tool_use+preempt"
 # No answer leads to the confirmation dialog.
 ASKS_BY_ITSELF = {"permission_request"}
 
@@ -83,13 +86,15 @@ def payload(native: str) -> dict[str, Any]:
     return {
         "session_id": "" if native == "worktree_create" else "s1",
         "cwd": "/srv/app",
-        "hook_event_name": native,
-        **OWN.get(native, {}),
+        "hook_event_name": native.removesuffix("+preempt"),
+        **OWN.get(native.removesuffix("+preempt"), {}),
     }
 
 
 def obey(native: str, reply: Reply, payload: Mapping[str, Any]) -> Effect:
     """The effect of one reply."""
+    if native == PREEMPT:
+        return _preempt(reply)
     text = reply.stdout.decode().strip()
     if reply.exit_code == 2:
         return _not_allowed(native, reply.stderr.decode().strip(), Effect())
@@ -102,6 +107,17 @@ def obey(native: str, reply: Reply, payload: Mapping[str, Any]) -> Effect:
     if body is None:
         return Effect(context=text if native in CONTEXT else "")
     return _structured(native, body, body.get("hook_specific_output", {}), payload)
+
+
+def _preempt(reply: Reply) -> Effect:
+    if reply.exit_code != 0:
+        return Effect(failed=f"exit {reply.exit_code}")
+    text = reply.stdout.decode().strip()
+    own = json.loads(text).get("hook_specific_output", {}) if text else {}
+    word = own.get("permission_decision", "")
+    does = {"ask": Does.ASKS, "deny": Does.BLOCKS}.get(word, Does.GOES_ON)
+    reason = own.get("permission_decision_reason", "") if does is Does.BLOCKS else ""
+    return Effect(does=does, reason=reason)
 
 
 def _structured(

@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 import hookline
+from hookline import registry
 from hookline.cli import install as install_module
+from hookline.model.installing import Scope
 from hookline.model.outcome import Reply
 from support.cli import Done, Machine
 from support.clients.effects import Does, Effect
@@ -171,6 +173,37 @@ def test_what_would_be_replaced_is_shown_even_where_data_is_asked_for(
     done = machine.call("install", "claude-code", "--timeout", "30", "--json", "--yes", **YES)
     assert done.json[0]["files"][0]["written"] is True
     assert f"in {claude} is now: " in done.err
+
+
+def test_a_scope_that_a_platform_does_not_have_is_named(machine: Machine) -> None:
+    one_scope = [
+        name for name in registry.installer_names() if len(registry.installer(name).scopes) == 1
+    ]
+    for name in one_scope:
+        (there,) = registry.installer(name).scopes
+        other = next(scope for scope in Scope if scope is not there)
+        done = machine.call("install", name, "--scope", other.value)
+        assert done.code == 1
+        assert f"has no settings of scope {other.value}: only {there.value}" in done.err
+
+
+def test_several_at_the_same_time_do_not_get_in_each_others_way(
+    machine: Machine, claude: Path
+) -> None:
+    running = [machine.start("install", name) for name in ("claude-code", "codex", "claude-code")]
+    for process in running:
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0, (out, err)
+    json.loads(claude.read_text())
+    uninstall(machine, "claude-code", "codex")
+    assert not claude.exists()
+
+
+def test_a_pipe_in_a_projects_settings_is_not_waited_for(machine: Machine) -> None:
+    machine.call("install", "claude-code")
+    (machine.project / ".claude").mkdir()
+    os.mkfifo(machine.project / ".claude/settings.json")
+    assert machine.call("status").code == 0
 
 
 def test_a_file_cannot_be_named_where_the_platform_has_its_own_places(machine: Machine) -> None:

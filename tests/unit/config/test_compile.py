@@ -554,10 +554,11 @@ class TestIncludes:
                 self.write(tmp_path, files)
 
     def test_what_is_no_hookline_file_says_what_can_be_included(self) -> None:
-        (found,) = problems("version: 1\ninclude:\n  - .github/hooks\n")
+        (found,) = problems("version: 1\ninclude:\n  - /etc/hostname\n")
         assert found == (
-            "3: cannot include `.github/hooks`: it is no hookline file (what can be included: "
-            "files in this format, whose names end in .yaml or .yml)"
+            "3: cannot include `/etc/hostname`: it is no hookline file, and no other platform's by "
+            "its name (a file in this format ends in .yaml or .yml; for another platform's, say "
+            "`speaks:` too)"
         )
 
     def test_a_file_that_is_not_there_is_a_problem(self, tmp_path: Path) -> None:

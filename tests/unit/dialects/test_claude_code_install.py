@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hookline.dialects.claude_code.install import INSTALLER
+from hookline.model.errors import IllegalValueError
 from hookline.model.installing import Inactive, Installed, Machine, Scope, Target
 from support.installing import CALL, machine_at, target_of
 
@@ -159,3 +160,15 @@ def test_an_entry_for_which_the_whole_file_is_dropped_is_told(machine: Machine, 
     (flaw,) = told(machine, b'{"hooks": {"PreToolUse": [%s], "Stop": [3]}}' % group.encode())
     assert "hooks.PreToolUse[0]" in flaw.why
     assert "drops the whole file" in flaw.why
+
+
+def test_a_broken_file_elsewhere_says_nothing(machine: Machine) -> None:
+    local = Path(machine.project) / ".claude/settings.local.json"
+    local.parent.mkdir()
+    local.write_text('{"disableAllHooks": true')
+    assert told(machine) == []
+
+
+def test_only_events_of_the_platform_have_a_line() -> None:
+    with pytest.raises(IllegalValueError, match="Claude Code has no event `Unheard`"):
+        INSTALLER.line("Unheard", CALL)

@@ -154,6 +154,12 @@ def test_nonsense_beside_us_is_no_reason_to_fail(machine: Machine, hooks: bytes)
     assert told(machine, installed(machine, b'{"hooks": %s}' % hooks)) == []
 
 
+def test_a_config_that_is_no_toml_says_nothing(machine: Machine) -> None:
+    each = installed(machine)
+    config(machine, "[features")
+    assert ["skips 14" in why for why in told(machine, each)] == [True]
+
+
 # ── trust ──
 
 
@@ -228,6 +234,7 @@ KEY = '/h "q"/hooks.json:stop:0:0'
         "# only a comment\n",
         'model = "x"\r\n',
         "[hooks.state.other]\ntrusted_hash = 'y'\n",
+        "text = '''\n[no header]\n'''\n",
         "[hooks.state.'/h \"q\"/hooks.json:stop:0:0']\nenabled = true\n",
         '[hooks.state."/h \\"q\\"/hooks.json:stop:0:0"] # why\ntrusted_hash = "old" # kept\n[z]\n',
         "[hooks.state.'/h \"q\"/hooks.json:stop:0:0']\n  trusted_hash = 'old'\nenabled = true",

@@ -15,8 +15,8 @@ from hookline.model.verdicts import Verdict
 
 __all__ = ["PREEMPT_LANE", "advisory", "read_answer"]
 
-PREEMPT_LANE = "pre_tool_use (preempt_yolo)"
-"""What a hook of the lane before all approval was written for; its payload says pre_tool_use."""
+PREEMPT_LANE = "pre_tool_use+preempt"
+"""The lane before all approval. Its payload says pre_tool_use; only the entry tells it apart."""
 
 
 _TEXT_IS_CONTEXT = {

@@ -1,4 +1,4 @@
-"""docker-agent's payloads and answers, on the default lane of its tool approval."""
+"""docker-agent's payloads and answers, on both lanes of its tool approval."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from hookline.dialects._native import JsonDialect, Keys, joined
 from hookline.dialects._shown import changes, shown
 from hookline.dialects._support import load_support
+from hookline.dialects._translate import translate
 from hookline.dialects._wire import line
 from hookline.dialects.docker_agent.answers import PREEMPT_LANE, advisory, read_answer
 from hookline.dialects.docker_agent.tools import TOOLS
@@ -26,7 +27,7 @@ _TOKENS = {
     "context_limit": "context_limit",
     "trigger": "compaction_reason",
 }
-_ASKED_BEFORE = {"pre_tool_use", "permission_request"}
+_ASKED_BEFORE = {"pre_tool_use", PREEMPT_LANE, "permission_request"}
 _DONE = {"post_tool_use", "tool_response_transform"}
 _ALWAYS = {"session_id", "cwd", "hook_event_name", "cost"}
 # Above this its own shortening of the response, which stands before every other hook, wins.
@@ -73,6 +74,11 @@ class DockerAgent(JsonDialect):
     }
 
     # ── in ──────────────────────────────────────────────────────────────────────────────────
+
+    def native_name(self, data: Mapping[str, Any], given: str | None) -> str:
+        """The payload's own word, but for the lane, which only the command line names."""
+        name = super().native_name(data, "pre_tool_use" if given == PREEMPT_LANE else given)
+        return PREEMPT_LANE if given == PREEMPT_LANE and name == "pre_tool_use" else name
 
     def own_fields(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
         """Steering as one text, a model call as messages, a finished sub-agent as the agent."""
@@ -122,7 +128,9 @@ class DockerAgent(JsonDialect):
         """As everywhere, but that an empty rewrite is none and a large response is not ours."""
         changes: list[Substitution] = []
         outcome = _without_empty(outcome, changes)
-        translated = super().translate(outcome)
+        lane = outcome.event.native_event == PREEMPT_LANE
+        native = PREEMPT_LANE if lane else self.native_of(outcome.event)
+        translated = translate(outcome, self.support, native)
         changes += translated.substitutions
         if _outvoted(outcome, translated.answer):
             why = (
@@ -166,9 +174,11 @@ class DockerAgent(JsonDialect):
             own["permission_decision"] = answer.verdict.value
             if answer.reason:
                 own["permission_decision_reason"] = answer.reason
-        if native == "permission_request" and answer.verdict in {Verdict.PASS, Verdict.ASK}:
+        # These two show what they are told with the question, if there is one.
+        shows = native == "permission_request" or outcome.event.native_event == PREEMPT_LANE
+        if shows and answer.verdict in {Verdict.PASS, Verdict.ASK}:
             notes = {k: v for k, v in answer.metadata.items() if isinstance(v, str)}
-            if silent:
+            if answer.verdict is Verdict.ASK:
                 notes["reason"] = answer.reason
             own |= {"metadata": notes} if notes else {}
         if answer.rewrite.input is not None and answer.verdict is not Verdict.DENY:

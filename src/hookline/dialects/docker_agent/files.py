@@ -33,7 +33,8 @@ _FLAGS = {
     "--hook-stop": "stop",
 }
 _WHOSE = {"agent", "main", "agents"}
-_EVENTS = DIALECT.support.events
+# The lane before all approval is a key of an entry, not an event.
+_EVENTS = {name: row for name, row in DIALECT.support.events.items() if name != PREEMPT_LANE}
 # A failed hook can block only where an answer could have.
 _BLOCKED = {
     *("permission_request", "post_tool_use", "user_prompt_submit", "worktree_create"),

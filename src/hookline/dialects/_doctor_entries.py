@@ -1,0 +1,271 @@
+"""What keeps a single hook from doing its work: its matcher, its time, its program, its company.
+
+Knows entries as values and what a platform's ``Rules`` say; reads scripts, and runs nothing.
+"""
+
+import re
+from collections.abc import Iterator
+
+from hookline.dialects._doctor import Rules, files, inactive, switched_off
+from hookline.dialects._files import is_hookline
+from hookline.dialects._programs import Program, program_of, troubles
+from hookline.model.events import EVENTS
+from hookline.model.findings import Checkup, Finding, Seen, Severity
+from hookline.model.native import NativeEntry
+
+__all__ = ["common", "entries", "program"]
+
+_E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
+_GUARDED = {"pre_tool_use", "permission_request"}
+_WORD = re.compile(r"\w+")
+# Any of these in a script says that it minds being called again.
+_LOOP_GUARD = re.compile(r"stop_hook_active|stopHookActive|loop_count")
+_CONTINUES = re.compile(
+    r"\bexit[( ]2\b|[\"'](?:block|deny)[\"']|follow_?up|continue_session", re.IGNORECASE
+)
+_REWRITES = re.compile(r"updatedInput|updated_input|modifiedArgs")
+# A line that says itself what a failure means.
+_CLOSES = re.compile(r"\bexit 2\b")
+_PROJECT = re.compile(r"\$\{?((?:CLAUDE|GEMINI|CURSOR|COPILOT)_PROJECT_DIR)\b")
+_SLOW, _VERY_SLOW = 1_000, 10_000
+
+Placed = tuple[Seen, NativeEntry]
+
+
+def common(checkup: Checkup, rules: Rules) -> Iterator[Finding]:
+    """Everything that is looked for on every platform."""
+    yield from files(checkup)
+    yield from switched_off(checkup, rules)
+    yield from inactive(checkup, rules)
+    for seen, entry in entries(checkup):
+        if is_hookline(entry.command):
+            yield from _ours(checkup, rules, seen, entry)
+        else:
+            yield from _matcher(checkup, rules, seen, entry)
+            yield from _time(checkup, rules, seen, entry)
+            yield from _program_troubles(checkup, rules, seen, entry)
+            yield from _guard(checkup, rules, seen, entry)
+            yield from _loop(checkup, rules, seen, entry)
+    yield from _beside_us(checkup, rules)
+
+
+def entries(checkup: Checkup) -> Iterator[Placed]:
+    """The entries of the platform's own files that are in order and in force."""
+    for seen in checkup.own:
+        for entry in seen.file.entries:
+            if not entry.flaw and not seen.file.off:
+                yield seen, entry
+
+
+def program(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> Program | None:
+    """What an entry starts, if that can be told."""
+    if entry.type != "command" or not entry.command:
+        return None
+    project = checkup.where.project
+    variables = {
+        "HOME": checkup.where.home,
+        **dict.fromkeys(rules.variables, project),
+        **entry.env,
+    }
+    cwd = rules.base(checkup, seen, entry)
+    return program_of(entry.command, cwd=cwd, variables=variables)
+
+
+def _found(
+    checkup: Checkup, placed: Placed, id: str, severity: Severity, what: str, fix: str
+) -> Finding:
+    seen, entry = placed
+    return checkup.found(id, severity, seen.file.path, entry.line, what, fix)
+
+
+# ── matchers ────────────────────────────────────────────────────────────────────────────────
+
+
+def _matcher(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> Iterator[Finding]:
+    matcher = (entry.matcher or "").strip()
+    client = checkup.support.client
+    if matcher in {"", "*"}:
+        return
+    words = rules.words.get(entry.event, ())
+    if words and not any(rules.matches(entry, word) for word in words):
+        what = f"the matcher `{matcher}` matches no {entry.event} of {client}'s"
+        fix = f"it is held against one of {', '.join(words)}"
+        yield _found(checkup, (seen, entry), "matcher-never-matches", _E, what, fix)
+    if entry.event not in rules.tool_events:
+        return
+    names = (*checkup.tools.rows, *rules.aliases)
+    if any(rules.matches(entry, name) for name in names) or _fits_mcp(rules, entry, matcher):
+        return
+    right = _right_tools(checkup, rules, matcher)
+    sure = bool(right) or "(" in matcher or "mcp" in matcher.lower()
+    what = f"the matcher `{matcher}` matches no tool of {client}'s, so the hook never runs"
+    if not sure:
+        what = f"the matcher `{matcher}` matches no tool of {client}'s that hookline knows"
+    severity = _E if sure else _W
+    yield _found(
+        checkup, (seen, entry), "matcher-never-matches", severity, what, _fix(matcher, right, rules)
+    )
+
+
+def _fix(matcher: str, right: str, rules: Rules) -> str:
+    if "(" in matcher and right:
+        return f"write `{right}`: a matcher is held against the tool's name alone"
+    if right:
+        return f"write `{right}`"
+    if "mcp" in matcher.lower():
+        return f"name the tool too: such names look like `{rules.mcp}`"
+    return "write the tool's name as the client's own list of tools has it"
+
+
+def _fits_mcp(rules: Rules, entry: NativeEntry, matcher: str) -> bool:
+    """Whether a tool of some MCP server could be meant, which nobody can list."""
+    for part in matcher.split("|"):
+        name = re.sub(r"\.[*+]\??|\[[^]]*\][*+]?", "x", part.strip("^$() "))
+        if re.fullmatch(rules.mcp, name) and rules.matches(entry, name):
+            return True
+    return False
+
+
+def _right_tools(checkup: Checkup, rules: Rules, matcher: str) -> str:
+    """The platform's own names for the tools that a matcher seems to mean."""
+    own = {name.lower(): name for name in (*rules.aliases, *checkup.tools.rows)}
+    found: list[str] = []
+    for word in _WORD.findall(matcher.partition("(")[0]):
+        if word.lower() in own:
+            found.append(own[word.lower()])
+        elif word in checkup.kinds:
+            kind = checkup.kinds[word]
+            alike = (name for name, row in checkup.tools.rows.items() if row.kind is kind)
+            found += [next(alike, "")]
+    return "|".join(dict.fromkeys(name for name in found if name))
+
+
+# ── time ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _time(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> Iterator[Finding]:
+    seconds = entry.timeout or 0
+    # 1800 and 3600 are meant; 5000 and 30000 were milliseconds in somebody's head.
+    meant = seconds < _SLOW or (seconds < _VERY_SLOW and seconds % 1_000)
+    if rules.tells_units or meant:
+        return
+    what = f"the timeout is in seconds: {seconds:g} of them are {seconds / 60:.0f} minutes"
+    what = f"{what}, for which a hook that hangs holds up the agent"
+    fix = f"write {seconds / 1000:g}"
+    yield _found(checkup, (seen, entry), "timeout-unit", _W, what, fix)
+
+
+# ── programs ────────────────────────────────────────────────────────────────────────────────
+
+
+def _program_troubles(
+    checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry
+) -> Iterator[Finding]:
+    line = entry.command if isinstance(entry.command, str) else " ".join(entry.command)
+    for name in dict.fromkeys(_PROJECT.findall(line)):
+        if name not in (*rules.variables, *entry.env):
+            what = f"{checkup.support.client} does not set `{name}`, so the path is wrong"
+            fix = f"write the path itself, or `${rules.variables[0]}`" if rules.variables else ""
+            fix = fix or "write the path itself, or one from the project's directory"
+            yield _found(checkup, (seen, entry), "variable-not-set", _E, what, fix)
+            return
+    started = program(checkup, rules, seen, entry)
+    for each in troubles(started, checkup.machine.which) if started is not None else ():
+        what = f"on {entry.event}: {each.what}"
+        yield _found(checkup, (seen, entry), each.id, _E, what, each.fix)
+
+
+# ── guards and loops ────────────────────────────────────────────────────────────────────────
+
+
+def _guard(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> Iterator[Finding]:
+    if checkup.canonical(entry.event) not in _GUARDED or entry.type not in {"command", "http"}:
+        return
+    client = checkup.support.client
+    if entry.background:
+        what = f"{client} does not wait for this hook on {entry.event}, so it can block nothing"
+        fix = "take `async` out if it is to decide"
+        yield _found(checkup, (seen, entry), "guard-in-background", _W, what, fix)
+        return
+    if not rules.closing or entry.fails_closed or _CLOSES.search(str(entry.command)):
+        return
+    what = f"when this hook crashes or takes too long, {client} lets the tool run"
+    yield _found(checkup, (seen, entry), "guard-fails-open", _W, what, rules.closing)
+
+
+def _loop(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> Iterator[Finding]:
+    """A stop hook that keeps the agent going, on a platform that never ends that by itself."""
+    support = checkup.support
+    row = support.find(entry.event)
+    event = EVENTS.get(checkup.canonical(entry.event))
+    can = row is not None and row.can("follow_up")
+    if support.stop_cap is not None or event is None or not event.continues or not can:
+        return
+    started = program(checkup, rules, seen, entry)
+    text = f"{entry.command}\n{started.text() if started is not None else ''}"
+    if not _CONTINUES.search(text) or _LOOP_GUARD.search(text):
+        return
+    what = f"this hook can keep the agent going, and {support.client} never puts an end to that"
+    fix = "let it end at once when `stop_hook_active` in its input is true"
+    if not support.has_stop_flag:
+        fix = "let it count its follow-ups, in a file by session id, and end after a few"
+    yield _found(checkup, (seen, entry), "stop-without-loop-guard", _W, what, fix)
+
+
+# ── hookline itself ─────────────────────────────────────────────────────────────────────────
+
+
+def _ours(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> Iterator[Finding]:
+    client, dialect = checkup.support.client, checkup.dialect
+    guards = checkup.canonical(entry.event) in _GUARDED
+    if guards and rules.closing and not (entry.fails_closed or _CLOSES.search(str(entry.command))):
+        what = f"when hookline cannot start, {client} lets the tool run"
+        fix = f"hookline install {dialect}"
+        yield _found(checkup, (seen, entry), "guard-fails-open", _E, what, fix)
+    if guards and (entry.matcher or "").strip() not in {"", "*"} and entry.event in {"PreToolUse"}:
+        what = f"hookline is asked only about tools that match `{entry.matcher}`"
+        fix = f"take the matcher out, or run hookline install {dialect}"
+        yield _found(checkup, (seen, entry), "hookline-narrowed", _W, what, fix)
+
+
+def _beside_us(checkup: Checkup, rules: Rules) -> Iterator[Finding]:
+    """Hooks that the client runs beside ours, and calls of ours that it makes twice."""
+    running = [
+        (seen, entry)
+        for seen in checkup.seen
+        for entry in seen.file.entries
+        if not entry.flaw and not seen.file.off
+    ]
+    ours = [each for each in running if is_hookline(each[1].command)]
+    yield from _twice(checkup, ours)
+    if not any(checkup.canonical(entry.event) == "pre_tool_use" for _, entry in ours):
+        return
+    for seen, entry in running:
+        decides = checkup.canonical(entry.event) == "pre_tool_use"
+        if not decides or is_hookline(entry.command) or entry.background:
+            continue
+        started = program(checkup, rules, seen, entry)
+        text = f"{entry.command}\n{started.text() if started is not None else ''}"
+        does = _REWRITES.search(text) is not None
+        what = f"this hook {'rewrites' if does else 'may rewrite'} a tool's input, and "
+        what += f"{checkup.support.client} may take its word after hookline judged the old one"
+        fix = "let hookline run it: put it into hookline.yaml, and take it out here"
+        yield _found(checkup, (seen, entry), "may-rewrite-after", _W if does else _N, what, fix)
+
+
+def _twice(checkup: Checkup, ours: list[Placed]) -> Iterator[Finding]:
+    first: dict[str, Placed] = {}
+    told: set[str] = set()
+    for seen, entry in ours:
+        before, _ = first.setdefault(checkup.canonical(entry.event), (seen, entry))
+        path = seen.file.path
+        if before.file.path == path or path in told:
+            continue
+        told.add(path)
+        both_own = all(each.place.dialect in {"", checkup.dialect} for each in (before, seen))
+        what = f"{checkup.support.client} calls hookline twice for one event: "
+        what += f"from {before.file.path} and from here"
+        whose = seen.place.dialect or checkup.dialect
+        fix = f"hookline uninstall {whose}, or take hookline out of one of the two files"
+        severity = _W if both_own else _N
+        yield _found(checkup, (seen, entry), "hookline-called-twice", severity, what, fix)

@@ -1,0 +1,57 @@
+"""BaseCoat's hooks.json: where runtimes that follow it look, and our entries in it."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from hookline.dialects._native import JsonDialect
+from hookline.dialects._spoken import SpokenSettings
+from hookline.dialects.basecoat import DIALECT
+from hookline.model.installing import Call, Inactive, Installed, Machine, Scope, Target
+
+__all__ = ["INSTALLER", "BaseCoatHooks"]
+
+# Above every priority in the specification: what is judged last is what runs.
+_LAST = 100
+
+
+class BaseCoatHooks(SpokenSettings):
+    """``hooks.json`` of a project; the specification has no place for a person's own.
+
+    A hook that fails is passed over there, so refusals are said.
+    """
+
+    id = "basecoat"
+    support = DIALECT.support
+    codec: ClassVar[JsonDialect] = DIALECT
+    scopes = (Scope.PROJECT,)
+    grouped = False
+    frame: ClassVar[Mapping[str, object]] = {"version": 1}
+    commands = ("bash", "command")
+    # The longest in its own packs: runtimes expect seconds, not minutes.
+    default_timeout = 30
+
+    def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
+        """The project's file."""
+        return self.places(machine)
+
+    def places(self, machine: Machine) -> Sequence[Target]:
+        """The project's file, which git carries."""
+        file = os.path.join(machine.project, "hooks.json")
+        return [Target(file=file, scope=Scope.PROJECT, personal=False)]
+
+    def handler(self, event: str, call: Call) -> Mapping[str, object]:
+        """Seconds."""
+        return {
+            "type": "command",
+            "bash": self.line(event, call),
+            "timeoutSec": self.timeout(event, call),
+            "priority": _LAST,
+        }
+
+    def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
+        """Nothing is known of any runtime."""
+        return []
+
+
+INSTALLER = BaseCoatHooks()

@@ -1,0 +1,93 @@
+"""Cursor's hooks.json: where it is, and our entries in it."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from hookline.dialects._install import JsonSettings
+from hookline.dialects.cursor.codec import Cursor
+from hookline.model.installing import Call, Entry, Inactive, Installed, Machine, Scope, Target
+
+__all__ = ["INSTALLER", "CursorHooks"]
+
+_BEFORE_TOOLS = "preToolUse"
+_CONTINUED = {"stop", "subagentStop"}
+_TOLD_BEFORE = "postToolUse tells the same"
+
+
+class CursorHooks(JsonSettings):
+    """``~/.cursor/hooks.json``, and ``.cursor/hooks.json`` in a project.
+
+    Commands and MCP calls have events of their own, on which a question can be put to the person;
+    preToolUse comes before them and can only deny, so there they are left to those events.
+    """
+
+    id = "cursor"
+    support = Cursor.support
+    grouped = False
+    frame: ClassVar[Mapping[str, object]] = {"version": 1}
+    left_out: ClassVar[Mapping[str, str]] = {
+        "afterShellExecution": _TOLD_BEFORE,
+        "afterMCPExecution": _TOLD_BEFORE,
+        "afterFileEdit": _TOLD_BEFORE,
+    }
+    matcher: ClassVar[str] = "^(?!Shell$|MCP:)"
+
+    def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
+        """One file; a project has no other than the one that git carries."""
+        user, project = self.places(machine)
+        return [user if scope is Scope.USER else project]
+
+    def places(self, machine: Machine) -> Sequence[Target]:
+        """The user's file and the project's."""
+        user, project = (
+            os.path.join(base, ".cursor", "hooks.json") for base in (machine.home, machine.project)
+        )
+        return [
+            Target(file=user, scope=Scope.USER),
+            Target(file=project, scope=Scope.PROJECT, personal=False),
+        ]
+
+    def handler(self, event: str, call: Call) -> Mapping[str, object]:
+        """Seconds; a gate that crashes, hangs or answers nonsense stays shut."""
+        entry: dict[str, object] = {
+            "command": self.line(event, call),
+            "timeout": self.timeout(event, call),
+        }
+        if self.closes(event):
+            entry["failClosed"] = True
+        if event == _BEFORE_TOOLS:
+            entry["matcher"] = self.matcher
+        if event in _CONTINUED:
+            entry["loop_limit"] = self.support.stop_cap
+        return entry
+
+    def add(self, target: Target, content: bytes | None, call: Call) -> bytes:
+        """As everywhere, but that a project's file also runs in the cloud."""
+        installer = _IN_PROJECTS if target.scope is Scope.PROJECT else self
+        return JsonSettings.add(installer, target, content, call)
+
+    def inspect(self, target: Target, content: bytes) -> Sequence[Entry]:
+        """Our entries; what our own matcher leaves out is asked about elsewhere."""
+        ours = {CursorHooks.matcher, _IN_PROJECTS.matcher}
+        return [
+            replace(entry, matcher="")
+            if entry.event == _BEFORE_TOOLS and entry.matcher in ours
+            else entry
+            for entry in super().inspect(target, content)
+        ]
+
+    def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
+        """Nothing that can be seen from outside: whether a workspace is trusted is not."""
+        return []
+
+
+class _InProjects(CursorHooks):
+    """Cloud agents run a project's hooks, and tell of no MCP call but by preToolUse."""
+
+    matcher = "^(?!Shell$)"
+
+
+_IN_PROJECTS = _InProjects()
+INSTALLER = CursorHooks()
