@@ -1,5 +1,5 @@
-"""Writes what is generated from the code and committed: the JSON Schemas, docs/events.md
-and docs/matrix.md.
+"""Writes what is generated from the code and committed: the JSON Schemas, docs/events.md,
+docs/matrix.md and docs/requirements.md.
 
 ``--check`` compares instead.
 """
@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import msgspec
+import requirements
 
 from hookline import matrix, registry
 from hookline.config.schema import config_schema
@@ -67,6 +68,14 @@ weaker than what was meant: `deny` for an ask nobody can be asked, `feedback` wh
 stays and the reason is added, `latch` where every later gate is closed until the next prompt.
 """
 
+_REQUIREMENTS = """# Requirements
+
+Generated from `tests/conformance/requirements/`. Each platform's rules about hooks are written
+down there with their source and the tests that show we keep them. A rule that no test shows is a
+gap, and every gap is listed here.
+
+"""
+
 
 def generated() -> dict[Path, str]:
     """Every generated file and its text."""
@@ -75,6 +84,8 @@ def generated() -> dict[Path, str]:
     return files | {
         ROOT / "docs" / "events.md": events_page(),
         ROOT / "docs" / "matrix.md": f"{page}\n{matrix.as_markdown()}",
+        ROOT / "docs" / "requirements.md": _REQUIREMENTS
+        + requirements.as_markdown(requirements.manifests()),
     }
 
 

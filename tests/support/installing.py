@@ -43,7 +43,38 @@ _JSON: dict[str, bytes | None] = {
 }
 
 # A platform whose settings are no JSON names the files that people have here, by its id.
-_OTHERS: dict[str, dict[str, bytes | None]] = {}
+_OTHERS: dict[str, dict[str, bytes | None]] = {
+    # Every file is an executable of ours: there is nothing to write into.
+    "kodelet": {"no file": None},
+    "docker-agent": {
+        "one agent": b"agents:\n  root:\n    model: openai/gpt-4o\n    instruction: Help.\n",
+        "comments": (
+            b"# top\nagents: # all\n  # first\n  root: # main\n    model: x # behind\n"
+            b"    # last\n\n# end\nmodels: {}\n"
+        ),
+        "two agents": (
+            b"agents:\n  root:\n    model: x\n    sub_agents: [b]\n\n  b:\n    model: y\n"
+        ),
+        "text at the end": b"agents:\n  root:\n    instruction: |\n      Help.\n      # so\n\n",
+        "text with all its lines": b"agents:\n  root:\n    instruction: |+\n      Help.\n\n\n",
+        "hooks of others": (
+            b"agents:\n  root:\n    hooks:\n      pre_tool_use:\n"
+            b'      - matcher: "shell" # only this\n        hooks:\n'
+            b"        - {type: command, command: ./check.sh}\n"
+            b"      stop:\n        - type: command\n          command: echo done\n"
+            b"    model: x\n"
+        ),
+        "empty hooks": b"agents:\n  root:\n    hooks:\n    model: x\n",
+        "an empty event": b"agents:\n  root:\n    hooks:\n      stop:\n    model: x\n",
+        "carriage returns": b"agents:\r\n  root:\r\n    model: x\r\n",
+        "no final newline": b"agents:\n  root:\n    model: x",
+        "byte order mark": b"\xef\xbb\xbfagents:\n  root:\n    model: x\n",
+        "wide": b"agents:\n    root:\n        hooks:\n            stop:\n            - type: command\n"
+        b"              command: echo\n        model: x\n",
+        "unicode": "agents:\n  root:\n    model: naïve ✓ 𝄞\n".encode(),
+        "anchors": b"base: &base\n  model: x\nagents:\n  root:\n    <<: *base\n    max_iterations: 5\n",
+    },
+}
 
 
 def starts_for(name: str) -> dict[str, bytes | None]:

@@ -72,13 +72,16 @@ def command(
     call = _call(records, timeout=timeout, trust_env=trust_env, shared=shared)
     problems: list[str] = []
     with nullcontext() if dry_run else records.locked():
-        changes = [
-            change for each in chosen for change in _plan(each, machine, scope, call, records)
-        ]
+        # All are planned before any is made: where one cannot be, none is.
+        changes = _planned(chosen, machine, scope, call, records)
         if not dry_run:
             _ask_before_replacing(changes, yes)
-            for change in changes:
-                apply(change, records)
+            # Two platforms may share a file, so each is planned again on what the other left.
+            changes = []
+            for each in chosen:
+                for change in _planned([each], machine, scope, call, records):
+                    apply(change, records)
+                    changes.append(change)
             if trust:
                 problems = _trust(chosen, machine, records)
     pairs = [(each, standing(each, machine, records)) for each in chosen]
@@ -131,19 +134,19 @@ def _call(records: Records, *, timeout: int | None, trust_env: bool, shared: boo
     return replace(call, home=records.home, user_config=user_config_dir(os.environ))
 
 
-def _plan(
-    installer: Installer, machine: Machine, scope: str | None, call: Call, records: Records
+def _planned(
+    chosen: Sequence[Installer], machine: Machine, scope: str | None, call: Call, records: Records
 ) -> list[Change]:
-    wanted = Scope.PROJECT if call.shared else installer.scopes[0]
-    wanted = Scope(scope) if scope else wanted
-    if wanted not in installer.scopes:
-        there = " and ".join(each.value for each in installer.scopes)
-        raise InstallError(
-            f"{installer.support.client} has no settings of scope {wanted.value}: only {there}"
-        )
-    changes = plan_install(installer, machine, wanted, call, records)
-    for change in changes:
-        _refuse_to_travel(installer, change, machine, call)
+    changes = []
+    for installer in chosen:
+        wanted = Scope.PROJECT if call.shared else installer.scopes[0]
+        wanted = Scope(scope) if scope else wanted
+        if wanted not in installer.scopes:
+            client, there = installer.support.client, " and ".join(installer.scopes)
+            raise InstallError(f"{client} has no settings of scope {wanted}: only {there}")
+        for change in plan_install(installer, machine, wanted, call, records):
+            _refuse_to_travel(installer, change, machine, call)
+            changes.append(change)
     return changes
 
 

@@ -13,7 +13,7 @@ from hookline.installing.changes import Change, apply, plan_uninstall
 from hookline.installing.records import Records
 from hookline.installing.status import standing
 from hookline.installing.trusting import distrust
-from hookline.model.installing import Machine, Scope, Trusting
+from hookline.model.installing import Installer, Machine, Scope, Trusting
 from hookline.model.text import visible
 
 __all__ = ["command"]
@@ -41,20 +41,23 @@ def command(
     """
     machine = machine_here(os.environ, files)
     records = records_here()
+    chosen = installers(dialects, files)
+    only = Scope(scope) if scope else None
     with nullcontext() if dry_run else records.locked():
         changes = [
-            change
-            for installer in installers(dialects, files)
-            for change in plan_uninstall(
-                installer, machine, Scope(scope) if scope else None, records
-            )
+            change for each in chosen for change in plan_uninstall(each, machine, only, records)
         ]
         if changes and not dry_run:
             names = ", ".join(dict.fromkeys(change.file.path for change in changes))
             confirm(f"Take hookline out of {names}?", os.environ, yes=yes)
-            _distrust(changes, machine, records)
-            for change in changes:
-                apply(change, records)
+            # Two platforms may share a file, so each is planned again on what the other left.
+            changes = []
+            for each in chosen:
+                going = plan_uninstall(each, machine, only, records)
+                _distrust(each, going, machine, records)
+                for change in going:
+                    apply(change, records)
+                changes += going
     if as_json:
         print_json([_as_json(change, dry_run) for change in changes])
         return
@@ -64,12 +67,12 @@ def command(
         click.echo("nothing to do: hookline is in none of these settings")
 
 
-def _distrust(changes: Sequence[Change], machine: Machine, records: Records) -> None:
-    for installer in dict.fromkeys(change.installer for change in changes):
-        files = {change.file.path for change in changes if change.installer is installer}
-        there = standing(installer, machine, records).installed
-        going = [each for each in there if each.target.file in files]
-        distrust(installer, machine, going, records)
+def _distrust(
+    installer: Installer, going: Sequence[Change], machine: Machine, records: Records
+) -> None:
+    files = {change.file.path for change in going}
+    there = standing(installer, machine, records).installed
+    distrust(installer, machine, [each for each in there if each.target.file in files], records)
 
 
 def _tell(change: Change, dry_run: bool) -> None:

@@ -10,6 +10,7 @@ from shlex import join
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline import registry
 from hookline.converting.adapter import Adapted, guarded, words
 from hookline.converting.mapping import (
     Target,
@@ -21,7 +22,7 @@ from hookline.converting.mapping import (
 )
 from hookline.converting.platforms import Platform
 from hookline.converting.report import EntryReport, Finding, kept, lost, replaced
-from hookline.converting.tools import is_for_all, is_plain, names_for
+from hookline.converting.tools import is_for_all, is_heard, is_plain, names_for
 from hookline.model.events import EVENTS, ToolEvent
 from hookline.model.hook import Hook, OnError
 from hookline.model.native import NativeEntry
@@ -63,8 +64,9 @@ def convert_entry(source: Source, origin: Platform, target: Platform) -> Made:
     hook, entry = source.hook, source.entry
     if hook is None:
         return _lost(source, lost("handler", _what(entry), source.why_not))
-    if hook.handler.kind not in _KINDS:
-        return _lost(source, lost("handler", entry.type, str(hook.handler.values["why"])))
+    why = _unrunnable(hook)
+    if why:
+        return _lost(source, lost("handler", f"{entry.type}: {_what(entry)}", why))
     found = targets(_native(entry, origin), origin, target)
     if not found:
         return _lost(source, no_event(_native(entry, origin), origin, target))
@@ -73,10 +75,24 @@ def convert_entry(source: Source, origin: Platform, target: Platform) -> Made:
     for on in found:
         step = _Step(source, hook, origin, target, on)
         made = step.made()
-        entries += target.writer.spread(made)
+        spread = target.writer.spread(made)
+        entries += spread
         findings += step.findings
+        if len(spread) > 1:
+            why = f"{target.client} passes over one entry for what was approved beforehand"
+            findings.append(replaced("calls", "once", "twice", why, on=on.native))
     handler = kept("handler", entry.type, f"{_ADAPTER} {_KINDS[hook.handler.kind]}")
     return Made(tuple(entries), _report(source, [handler, *findings], [on.native for on in found]))
+
+
+def _unrunnable(hook: Hook) -> str:
+    """Why hookline could not run it for the new platform; empty when it can."""
+    if hook.handler.kind not in _KINDS:
+        return str(hook.handler.values["why"])
+    name = str(hook.handler.values.get("use", "")).replace("_", "-")
+    if name and name not in registry.builtin_names():
+        return f"hookline has no builtin `{name}`"
+    return ""
 
 
 def _native(entry: NativeEntry, origin: Platform) -> str:
@@ -204,8 +220,8 @@ class _Step:
                 why = f"no tool of {self.target.client} is any of these, so it is never asked"
                 self._found(lost("matcher", was, why))
                 return None
-            if self._can_say("matcher"):
-                now = self.target.writer.matcher(names)
+            now = self.target.writer.matcher(names)
+            if self._can_say("matcher") and is_heard(now, names, self.target, self.on):
                 self._found(kept("matcher", was, now))
                 return now
         why = f"{self.origin.client}'s own rules decide, each time it is asked"

@@ -7,13 +7,13 @@ is no plain list of known tools is not translated; then the adapter alone decide
 import re
 from collections.abc import Iterator, Sequence
 
-from hookline.converting.platforms import Platform
 from hookline.converting.mapping import Target
+from hookline.converting.platforms import Platform
 from hookline.model.events import EVENTS, Event, ToolEvent
 from hookline.model.native import NativeEntry
 from hookline.model.tools import ToolKind
 
-__all__ = ["is_for_all", "is_plain", "names_for"]
+__all__ = ["is_for_all", "is_heard", "is_plain", "names_for"]
 
 _NAMES = re.compile(r"\w+(?:\|\w+)*")
 # Tools of these kinds have any name at all, so no table knows those that a matcher may mean.
@@ -45,6 +45,15 @@ def names_for(
             for entry in entries
             for event in _calls(name, target, on)
         )
+    )
+
+
+def is_heard(matcher: str, names: Sequence[str], target: Platform, on: Target) -> bool:
+    """Whether the new platform, by its own rules, asks a hook with this matcher for each name."""
+    # Copilot's entries say which other clients run them.
+    entry = NativeEntry(event=on.native, matcher=matcher, options={"run_by": ()})
+    return all(
+        target.rules.matches(entry, event) for name in names for event in _calls(name, target, on)
     )
 
 

@@ -80,8 +80,8 @@ class Rules(Struct, frozen=True, kw_only=True):
     """Whether an entry's matcher holds for a name."""
     aliases: tuple[str, ...] = ()
     """Names of tools that matchers may use beside those in the table."""
-    mcp: str = "mcp"
-    """What the full name of an MCP server's tool looks like, as a regex."""
+    mcp: str = ""
+    """What the full name of an MCP server's tool looks like, as in ``mcp__SERVER__TOOL``."""
     words: Mapping[str, tuple[str, ...]] = {}
     """Of events without a tool, the words that their matcher is held against."""
     variables: tuple[str, ...] = ()
@@ -92,6 +92,8 @@ class Rules(Struct, frozen=True, kw_only=True):
     """How a guard is made to block when it fails; empty where the platform sees to that."""
     tells_units: bool = False
     """Whether reading a file already says that a timeout is in the wrong unit."""
+    switches: bool = True
+    """Whether a file that is off is off for good, whatever the others say."""
     causes: tuple[Cause, ...] = ()
     locate: Callable[..., int] = _json_line
 
@@ -135,7 +137,9 @@ def _flaw(checkup: Checkup, seen: Seen, flaw: NativeFlaw) -> Finding:
 
 def _right_event(checkup: Checkup, name: str) -> str:
     """What was meant: another casing, another platform's name for the moment, or a near miss."""
-    known = {each.lower(): each for each in reversed(checkup.support.events)}
+    known: dict[str, str] = {}
+    for each in checkup.support.events:
+        known.setdefault(each.lower(), each)
     if name.lower() in known:
         return known[name.lower()]
     meant = checkup.events.get(name)
@@ -158,7 +162,7 @@ def _is_gate(checkup: Checkup, seen: Seen, line: int) -> bool:
 def switched_off(checkup: Checkup, rules: Rules) -> Iterator[Finding]:
     """Files of which nothing runs although they are in order."""
     told: set[str] = set()
-    for seen in checkup.own:
+    for seen in checkup.own if rules.switches else ():
         off = seen.file.off
         if not off or off in told or not checkup.has_hooks:
             continue
@@ -178,15 +182,30 @@ def switched_off(checkup: Checkup, rules: Rules) -> Iterator[Finding]:
 
 def inactive(checkup: Checkup, rules: Rules) -> Iterator[Finding]:
     """What the platform's installer knows to keep hooks from running."""
-    paths = [seen.file.path for seen in checkup.seen]
-    contents = {seen.file.path: seen.content for seen in checkup.seen}
     for each in checkup.inactive:
-        cause = next((cause for cause in rules.causes if cause.phrase in each.why), _UNKNOWN)
+        causes = (*rules.causes, *_OURS)
+        cause = next((cause for cause in causes if cause.phrase in each.why), None)
+        if cause is None and not checkup.installed:
+            continue  # about entries of ours, and there are none
+        cause = cause or _UNKNOWN
         if not cause.id:
             continue
-        file = max((path for path in paths if path in each.why), key=len, default="")
-        line = rules.locate(contents[file], *cause.keys) if file and cause.keys else 0
+        file = _file_in(checkup, each.why)
+        content = checkup.machine.read(file) if file and cause.keys else None
+        line = rules.locate(content, *cause.keys) if content is not None else 0
         yield checkup.found(cause.id, _E, file, line, each.why, each.step)
 
 
+def _file_in(checkup: Checkup, why: str) -> str:
+    """The file that a reason names."""
+    seen = [each.file.path for each in checkup.seen if each.file.path in why]
+    named = _NAMED.search(why)
+    return max(seen, key=len) if seen else named[1] if named else ""
+
+
+_NAMED = re.compile(r"(?:^| in | into )(/.+?)(?:: |, | switches | starts | is | does |$)")
 _UNKNOWN = Cause(phrase="", id="hookline-not-active")
+_OURS = (
+    Cause(phrase="which the entries start, is not there", id="hookline-program-missing"),
+    Cause(phrase="and is not there any more", id="hookline-gone"),
+)

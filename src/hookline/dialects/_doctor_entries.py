@@ -13,7 +13,7 @@ from hookline.model.events import EVENTS
 from hookline.model.findings import Checkup, Finding, Seen, Severity
 from hookline.model.native import NativeEntry
 
-__all__ = ["common", "entries", "program"]
+__all__ = ["common", "entries", "program", "script"]
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 _GUARDED = {"pre_tool_use", "permission_request"}
@@ -25,7 +25,7 @@ _CONTINUES = re.compile(
 )
 _REWRITES = re.compile(r"updatedInput|updated_input|modifiedArgs")
 # A line that says itself what a failure means.
-_CLOSES = re.compile(r"\bexit 2\b")
+_CLOSES = re.compile(r"\bexit 2\b|so (?:it|this) is blocked")
 _PROJECT = re.compile(r"\$\{?((?:CLAUDE|GEMINI|CURSOR|COPILOT)_PROJECT_DIR)\b")
 _SLOW, _VERY_SLOW = 1_000, 10_000
 
@@ -71,6 +71,12 @@ def program(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> P
     return program_of(entry.command, cwd=cwd, variables=variables)
 
 
+def script(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> str:
+    """The words that an entry runs: its own line, and the script that it starts."""
+    started = program(checkup, rules, seen, entry)
+    return f"{entry.command}\n{started.text() if started is not None else ''}"
+
+
 def _found(
     checkup: Checkup, placed: Placed, id: str, severity: Severity, what: str, fix: str
 ) -> Finding:
@@ -113,15 +119,16 @@ def _fix(matcher: str, right: str, rules: Rules) -> str:
     if right:
         return f"write `{right}`"
     if "mcp" in matcher.lower():
-        return f"name the tool too: such names look like `{rules.mcp}`"
+        return f"such tools are called `{rules.mcp}`; for all of a server write a regex"
     return "write the tool's name as the client's own list of tools has it"
 
 
 def _fits_mcp(rules: Rules, entry: NativeEntry, matcher: str) -> bool:
     """Whether a tool of some MCP server could be meant, which nobody can list."""
+    form = re.sub("SERVER|TOOL", ".+", rules.mcp)
     for part in matcher.split("|"):
         name = re.sub(r"\.[*+]\??|\[[^]]*\][*+]?", "x", part.strip("^$() "))
-        if re.fullmatch(rules.mcp, name) and rules.matches(entry, name):
+        if form and re.fullmatch(form, name) and rules.matches(entry, name):
             return True
     return False
 
@@ -195,14 +202,12 @@ def _guard(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> It
 
 def _loop(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> Iterator[Finding]:
     """A stop hook that keeps the agent going, on a platform that never ends that by itself."""
-    support = checkup.support
-    row = support.find(entry.event)
-    event = EVENTS.get(checkup.canonical(entry.event))
-    can = row is not None and row.can("follow_up")
-    if support.stop_cap is not None or event is None or not event.continues or not can:
+    support, moment = checkup.support, checkup.canonical(entry.event)
+    rows = [row for row in support.events.values() if row.event == moment]
+    can = EVENTS[moment].continues and any(row.can("follow_up") for row in rows)
+    if support.stop_cap is not None or not can:
         return
-    started = program(checkup, rules, seen, entry)
-    text = f"{entry.command}\n{started.text() if started is not None else ''}"
+    text = script(checkup, rules, seen, entry)
     if not _CONTINUES.search(text) or _LOOP_GUARD.search(text):
         return
     what = f"this hook can keep the agent going, and {support.client} never puts an end to that"
@@ -216,16 +221,11 @@ def _loop(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> Ite
 
 
 def _ours(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> Iterator[Finding]:
-    client, dialect = checkup.support.client, checkup.dialect
     guards = checkup.canonical(entry.event) in _GUARDED
     if guards and rules.closing and not (entry.fails_closed or _CLOSES.search(str(entry.command))):
-        what = f"when hookline cannot start, {client} lets the tool run"
-        fix = f"hookline install {dialect}"
+        what = f"when hookline cannot start, {checkup.support.client} lets the tool run"
+        fix = f"hookline install {checkup.dialect}"
         yield _found(checkup, (seen, entry), "guard-fails-open", _E, what, fix)
-    if guards and (entry.matcher or "").strip() not in {"", "*"} and entry.event in {"PreToolUse"}:
-        what = f"hookline is asked only about tools that match `{entry.matcher}`"
-        fix = f"take the matcher out, or run hookline install {dialect}"
-        yield _found(checkup, (seen, entry), "hookline-narrowed", _W, what, fix)
 
 
 def _beside_us(checkup: Checkup, rules: Rules) -> Iterator[Finding]:
@@ -244,9 +244,7 @@ def _beside_us(checkup: Checkup, rules: Rules) -> Iterator[Finding]:
         decides = checkup.canonical(entry.event) == "pre_tool_use"
         if not decides or is_hookline(entry.command) or entry.background:
             continue
-        started = program(checkup, rules, seen, entry)
-        text = f"{entry.command}\n{started.text() if started is not None else ''}"
-        does = _REWRITES.search(text) is not None
+        does = _REWRITES.search(script(checkup, rules, seen, entry)) is not None
         what = f"this hook {'rewrites' if does else 'may rewrite'} a tool's input, and "
         what += f"{checkup.support.client} may take its word after hookline judged the old one"
         fix = "let hookline run it: put it into hookline.yaml, and take it out here"

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from hookline.dialects._shown import shown
+from hookline.dialects._shown import changes, shown
 from hookline.dialects._translate import translate
 from hookline.model.answers import Answer, deny
 from hookline.model.errors import DecodeError
@@ -51,6 +51,8 @@ class JsonDialect(ABC):
     keys: ClassVar[Keys] = Keys()
     # Native event → {canonical field: native key}; "task.id" reaches into a nested value.
     fields: ClassVar[Mapping[str, Mapping[str, str]]]
+    # Canonical events that only others have → the native one that a hook for them is asked with.
+    also: ClassVar[Mapping[str, str]] = {}
 
     # ── in ──────────────────────────────────────────────────────────────────────────────────
 
@@ -165,10 +167,11 @@ class JsonDialect(ABC):
         return Reply(stdout=reply.stdout, stderr=reply.stderr or stderr, exit_code=reply.exit_code)
 
     def native_of(self, event: Event) -> str:
-        """This platform's name of an event, whichever platform it came from."""
+        """This platform's name of an event, whichever platform it came from; or empty."""
         if event.dialect == self.id and event.native_event:
             return event.native_event
-        return self.native_for(event.event_id())
+        name = event.event_id()
+        return self.also.get(name) or self.native_for(name)
 
     def native_for(self, event: str) -> str:
         """The first native event that stands for a canonical one; empty when there is none."""
@@ -232,6 +235,14 @@ class JsonDialect(ABC):
             return tool.input
         known = {key: value for key in row.keys if (value := getattr(tool, key, None))}
         return {row.keys[key]: value for key, value in known.items()} or tool.input
+
+    def meant(self, tool: Tool, new: Mapping[str, Any]) -> dict[str, Any]:
+        """A whole new input in a hook's answer, as what it changes in the one it was shown."""
+        given = self.native_input(tool)
+        row = None if given is tool.input else self.tools.rows.get(self.native_tool(tool))
+        # Another platform's tool wants canonical names, which it writes under its own keys.
+        names = {} if row is None else {native: name for name, native in row.keys.items()}
+        return changes(given, names, new, whole=True)
 
 
 def _text(value: Any) -> str:

@@ -17,11 +17,10 @@ _INTERPRETERS = re.compile(r"(?:ba|da|z|k)?sh|python[\d.]*|node|ruby|perl|pwsh|b
 _SHELLS = re.compile(r"(?:ba|da|z|k)?sh")
 _SCRIPT = re.compile(r".*\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|ps1|php)")
 # Neither a program on PATH nor a file: what comes after them is not told by the first word.
-_BUILTINS = frozenset(
-    "if then else elif fi for while until do done case esac select function { } ! ( ) [ [[ test "
-    "cd echo printf true false exit return : . source eval set unset export readonly local read "
-    "trap wait ulimit umask shift type alias declare let".split()
-)
+_KEYWORDS = "if then else elif fi for while until do done case esac select function { } ! ( ) [ [["
+_COMMANDS = "cd echo printf true false exit return : . source eval set unset export readonly local "
+_COMMANDS += "test read trap wait ulimit umask shift type alias declare let"
+_BUILTINS = frozenset([*_KEYWORDS.split(), *_COMMANDS.split()])
 _WRAPPERS = {"exec", "command", "nohup", "time", "env"}
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")

@@ -4,18 +4,20 @@ Knows the template engine; must not know rules. The engine is imported when the 
 is met, because most configs have none.
 """
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
+from msgspec import Struct
 
-from hookline.model.errors import HandlerCrashed
+from hookline.model.errors import HandlerCrashed, nearest
 from hookline.model.events.base import Event
 from hookline.model.text import visible
 
 if TYPE_CHECKING:
     from minijinja import Environment, TemplateError
 
-__all__ = ["Templates", "is_template", "mistake_in"]
+__all__ = ["Templates", "is_template", "mistake_in", "unknown_names"]
 
 # Instructions of the engine, not seconds: enough for a loop over a long message list.
 _FUEL = 100_000
@@ -45,6 +47,27 @@ def mistake_in(text: str) -> str:
     except TemplateError as error:
         return _why(error) if error.kind in _ALWAYS_WRONG else ""
     return ""
+
+
+def unknown_names(text: str, events: Sequence[type[Event]]) -> Iterator[tuple[str, str]]:
+    """Names in a template that no such event has, and for each what may have been meant."""
+    environment = _environment()
+    environment.add_template("text", text)
+    for name in sorted(environment.undeclared_variables_in_template("text", nested=True)):
+        flaws = [_flaw(event, name.split(".")) for event in events]
+        if flaws and all(flaw is not None for flaw in flaws):
+            yield name, flaws[0] or ""
+
+
+def _flaw(kind: type[Struct], path: Sequence[str]) -> str | None:
+    """None when there is such a field, else a hint at the nearest; the text may guard for more."""
+    fields = {each.encode_name: each.type for each in msgspec.structs.fields(kind)}
+    if path[0] not in fields:
+        return nearest(path[0], fields)
+    found = fields[path[0]]
+    options = (found, *get_args(found))
+    inner = next((o for o in options if isinstance(o, type) and issubclass(o, Struct)), None)
+    return _flaw(inner, path[1:]) if inner is not None and len(path) > 1 else None
 
 
 class Templates:

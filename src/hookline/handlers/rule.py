@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from hookline.handlers._templates import Templates, is_template, mistake_in
+from hookline.handlers._templates import Templates, is_template, mistake_in, unknown_names
 from hookline.model.answers import NO_REWRITE, Answer, Rewrite
 from hookline.model.errors import HandlerAnswerError, IllegalValueError, nearest
 from hookline.model.events import EVENTS
@@ -55,7 +55,7 @@ def check(values: Mapping[str, Any], hook: Hook, services: Services) -> Sequence
         *_empty(values),
         *_illegal(values, hook.events),
         *_rewrite_problems(values.get("rewrite"), hook.events),
-        *_template_problems(values),
+        *_template_problems(values, hook.events),
     ]
 
 
@@ -216,8 +216,12 @@ def _parts() -> str:
     return ", ".join(Rewrite.__struct_fields__)
 
 
-def _template_problems(values: Mapping[str, Any]) -> Iterator[KeyProblem]:
+def _template_problems(values: Mapping[str, Any], events: Sequence[str]) -> Iterator[KeyProblem]:
+    classes = [EVENTS[event] for event in events if event in EVENTS]
     for key, value in values.items():
-        for text in _texts(value):
-            if is_template(text) and (mistake := mistake_in(text)):
+        for text in filter(is_template, _texts(value)):
+            if mistake := mistake_in(text):
                 yield KeyProblem(key, f"the template in `{key}` is wrong: {mistake}")
+                continue
+            for name, hint in unknown_names(text, classes):
+                yield KeyProblem(key, f"the event has no `{name}` for the template", hint)

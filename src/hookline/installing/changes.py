@@ -161,7 +161,17 @@ def _uninstall(change: Change, old: Record | None, records: Records) -> None:
         write(change.file, change.after)
     if old is not None:
         records.forget(old)
+        _hand_on(old.made, records)
     _tell_others(change, old, records)
+
+
+def _hand_on(made: tuple[str, ...], records: Records) -> None:
+    """Directories that we made go with the last of our files in them, whichever that is."""
+    left = tuple(each for each in made if os.path.isdir(each))
+    for other in list(records.all()) if left else ():
+        if other.file.startswith(left[-1] + "/"):
+            records.save(msgspec.structs.replace(other, made=(*left, *other.made)))
+            return
 
 
 def _tell_others(change: Change, old: Record | None, records: Records) -> None:

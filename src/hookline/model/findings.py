@@ -63,6 +63,8 @@ class Checkup(Struct, frozen=True, kw_only=True):
     seen: tuple[Seen, ...] = ()
     inactive: tuple[Inactive, ...] = ()
     """What keeps the platform from running hooks, as its installer knows it."""
+    installed: bool = False
+    """Whether hookline was written into this platform's settings."""
     readers: Mapping[str, tuple[Support, ...]] = {}
     """Other platforms that read the same files as their own, by path."""
     events: Mapping[str, str] = {}

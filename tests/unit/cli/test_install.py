@@ -119,6 +119,25 @@ def test_several_platforms_at_once(machine: Machine) -> None:
     assert "next: /hooks inside Codex" in done.out
 
 
+def test_all_of_them_at_once_come_and_go(machine: Machine) -> None:
+    names = [
+        name for name in registry.installer_names() if not registry.installer(name).takes_files
+    ]
+    everywhere = [name for name in names if Scope.USER in registry.installer(name).scopes]
+    before = sorted(machine.person.rglob("*"))
+    done = machine.call("install", *everywhere, "--scope", "user")
+    assert done.code == 0, done.err
+    for order in (everywhere, everywhere[::-1]):
+        machine.call("install", *everywhere, "--scope", "user")
+        assert uninstall(machine, *order).code == 0
+        assert sorted(machine.person.rglob("*")) == before
+    shared = machine.call("install", *names, "--shared")
+    if all(Scope.PROJECT in registry.installer(name).scopes for name in names):
+        assert shared.code == 0, shared.err
+        assert uninstall(machine, *names).code == 0
+        assert sorted(path.name for path in machine.project.iterdir()) == [".git"]
+
+
 def test_a_platform_that_is_not_known_is_named(machine: Machine) -> None:
     done = machine.call("install", "claude-cod")
     assert done.code == 1

@@ -237,6 +237,42 @@ def test_a_rewrite_of_the_wrong_shape_is_refused(problems: Any) -> None:
 @pytest.mark.parametrize(
     ("template", "mistake"),
     [
+        ("{{ tool.comand }}", "the event has no `tool.comand` for the template"),
+        ("{{ sesion_id }}", "the event has no `sesion_id` for the template"),
+        ("{{ tool.mcp.servr }}", "the event has no `tool.mcp.servr` for the template"),
+        ("{{ last_message }}", "the event has no `last_message` for the template"),
+    ],
+)
+def test_a_name_that_the_event_does_not_have_is_a_mistake_in_the_config(
+    problems: Any, template: str, mistake: str
+) -> None:
+    [(_, message, _)] = problems({"deny": f"no {template}"}, "pre_tool_use")
+    assert message == mistake
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ tool.command }}",
+        "{{ tool.input.any.thing }}",
+        "{{ raw.any.thing }}",
+        "{{ agent.name }}",
+        "{% for part in tool.paths %}{{ part }}{% endfor %}",
+        "{% set own = 1 %}{{ own }}",
+    ],
+)
+def test_a_name_that_the_event_has_or_may_have_is_none(problems: Any, template: str) -> None:
+    assert not problems({"deny": f"no {template}"}, "pre_tool_use")
+
+
+def test_a_name_that_one_of_the_events_has_is_no_mistake(problems: Any) -> None:
+    both = ("pre_tool_use", "user_prompt_submit")
+    assert not problems({"deny": "{{ prompt }}{{ tool.command }}"}, *both)
+
+
+@pytest.mark.parametrize(
+    ("template", "mistake"),
+    [
         ("{{ tool.command", "unexpected end of input"),
         ("ok\n{% if %}", "(line 2)"),
         ("{{ tool.command|shellquote }}", "filter shellquote is unknown"),

@@ -7,14 +7,23 @@ import msgspec
 
 from hookline.dialects._native import said
 from hookline.dialects._wire import NO_REASON, crashed
-from hookline.model.answers import PASS, Answer, Rewrite, context, deny
+from hookline.model.answers import PASS, Answer, Rewrite, context, deny, halt
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.text import visible
 from hookline.model.verdicts import Verdict
 
 __all__ = ["read"]
 
-_TEXT_IS_CONTEXT = {"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PostModelSwitch"}
+_TEXT_IS_CONTEXT = {
+    "SessionStart",
+    "UserPromptSubmit",
+    "UserPromptExpansion",
+    "PostModelSwitch",
+    "PreCompact",  # for the model that sums up
+    "PostCompact",
+}
+# A block there ends the run before the model is called again.
+_BLOCK_ENDS_THE_RUN = {"PostToolBatch"}
 # Each place for a decision has words of its own; another one there voids the whole answer.
 _PERMISSIONS = {
     "allow": Verdict.ALLOW,
@@ -43,7 +52,8 @@ _TYPES = {"continue": bool, "stopReason": str, "systemMessage": str, "reason": s
 def read(native: str, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer:
     """The answer. Raises HandlerError for what the client takes for a failure."""
     if exit_code == 2:
-        return deny(said(stderr) or said(stdout) or NO_REASON)
+        reason = said(stderr) or said(stdout) or NO_REASON
+        return halt(reason) if native in _BLOCK_ENDS_THE_RUN else deny(reason)
     text = said(stdout)
     if text.startswith("{"):
         return _json(text, native)
@@ -69,6 +79,10 @@ def _json(text: str, native: str) -> Answer:
 
 
 def _answer(body: Mapping[str, Any], own: Mapping[str, Any], native: str) -> Answer:
+    told = (body["systemMessage"],) if body.get("systemMessage") else ()
+    if native == "SubagentStop" and body.get("continue") is False:
+        # This lets the one agent end; a halt would end everybody's run.
+        return Answer(notice=told) if told else PASS
     decision = own.get("decision")
     nested = decision if isinstance(decision, dict) else {}
     said_of = (
@@ -79,6 +93,8 @@ def _answer(body: Mapping[str, Any], own: Mapping[str, Any], native: str) -> Ans
     )
     verdicts = [_verdict(word, words) for word, words in said_of]
     verdict = next((each for each in verdicts if each is not Verdict.PASS), Verdict.PASS)
+    if verdict is Verdict.DENY and native in _BLOCK_ENDS_THE_RUN:
+        verdict = Verdict.HALT
     reason = str(
         own.get("permissionDecisionReason") or nested.get("message") or body.get("reason") or ""
     )
@@ -98,7 +114,7 @@ def _answer(body: Mapping[str, Any], own: Mapping[str, Any], native: str) -> Ans
         verdict=verdict,
         reason=reason,
         context=(extra,) if extra and not feedback else (),
-        notice=(body["systemMessage"],) if body.get("systemMessage") else (),
+        notice=told,
         rewrite=change,
         follow_up=(feedback,) if feedback else (),
         metadata=_metadata({**nested, **own}),

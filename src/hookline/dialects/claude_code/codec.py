@@ -157,6 +157,11 @@ class ClaudeCode(JsonDialect):
         own = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": event.session_id}
         return {**super().variables(event, caller), **own}
 
+    def stdin(self, event: Event) -> bytes:
+        """One line with its end, without which a shell's ``read`` reports a failure."""
+        told = super().stdin(event)
+        return told if event.dialect == self.id or told.endswith(b"\n") else told + b"\n"
+
     def payload(self, event: Event) -> dict[str, Any]:
         """A payload in this client's own words, for an event that came from elsewhere."""
         data = super().payload(event)
@@ -189,18 +194,8 @@ class ClaudeCode(JsonDialect):
         answer = read(native, stdout=stdout, stderr=stderr, exit_code=exit_code)
         if answer.rewrite.input is None or not isinstance(event, ToolEvent):
             return answer
-        changed = self._changes(event.tool, answer.rewrite.input) or None
+        changed = self.meant(event.tool, answer.rewrite.input) or None
         return replace(answer, rewrite=replace(answer.rewrite, input=changed))
-
-    def _changes(self, tool: Tool, new: Mapping[str, Any]) -> dict[str, Any]:
-        """A whole new input as what it changes in the one that the hook was shown."""
-        shown = self.native_input(tool)
-        row = None if shown is tool.input else self.tools.rows.get(self.native_tool(tool))
-        # Another platform's tool wants canonical names, and writes them under its own keys.
-        names = {} if row is None else {native: name for name, native in row.keys.items()}
-        gone = {names.get(key, key): None for key in shown if key not in new}
-        kept = {names.get(key, key): value for key, value in new.items() if shown.get(key) != value}
-        return {**gone, **kept}
 
 
 def _decision(answer: Answer) -> dict[str, Any]:

@@ -31,7 +31,9 @@ def read(native: str, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer
     """The answer. Raises HandlerError for what Cursor takes for a failed hook."""
     text = said(stdout)
     if exit_code == 2:
-        return deny(_why(text) or said(stderr) or text or NO_REASON)
+        reason = _why(text) or said(stderr) or text or NO_REASON
+        # It denies a permission, and no permission is asked for when an agent ends.
+        return Answer(notice=(reason,)) if native in _CONTINUED else deny(reason)
     if exit_code != 0:
         raise crashed(exit_code, stderr)
     if not text:
@@ -89,16 +91,18 @@ def _answer(body: Mapping[str, Any], own: Mapping[str, Any], native: str) -> Ans
 
 
 def _permission(body: Mapping[str, Any], own: Mapping[str, Any], native: str) -> Answer:
-    word = _text(body, "permission") or _text(own, "permissionDecision")
-    if word and word not in _WORDS:
-        raise HandlerAnswerError(f"`permission` is `{word}`: allow, deny or ask is wanted")
-    verdict = _WORDS.get(word, Verdict.PASS)
+    words = [word for word in (_text(body, "permission"), _text(own, "permissionDecision")) if word]
+    for word in words:
+        if word not in _WORDS:
+            raise HandlerAnswerError(f"`permission` is `{word}`: allow, deny or ask is wanted")
+    # Which of the two counts is nowhere said, so the stricter does.
+    verdict = max((_WORDS[word] for word in words), default=Verdict.PASS)
     if verdict is Verdict.ASK and native == "subagentStart":
         verdict = Verdict.DENY  # as Cursor takes it
     updated = body.get("updated_input", own.get("updatedInput"))
     if updated is not None and not isinstance(updated, dict):
         raise HandlerAnswerError("`updated_input` must be an object")
-    reason = _reason(body, own) if word else ""
+    reason = _reason(body, own) if words else ""
     shown = _text(body, "user_message")
     return Answer(
         verdict=verdict,

@@ -30,14 +30,6 @@ _PERMISSION = _AGENT_MESSAGE | {"beforeReadFile", "beforeTabFileRead", "subagent
 _USER_MESSAGE = (_PERMISSION - {"beforeTabFileRead"}) | {"beforeSubmitPrompt"}
 _CONTINUED = {"stop", "subagentStop"}
 _EDITED = {"afterFileEdit", "afterTabFileEdit"}
-# Moments for which Cursor has no event of their own, and what it fires there.
-_ALSO = {
-    "session_resume": "sessionStart",
-    "steering_submit": "beforeSubmitPrompt",
-    "follow_up_submit": "beforeSubmitPrompt",
-    "before_compaction": "preCompact",
-}
-
 # The names under which it runs the hooks in Claude Code's files.
 _CLAUDE_CODE = {
     "PreToolUse": "preToolUse",
@@ -64,6 +56,12 @@ class Cursor(JsonDialect):
         agent_id="subagent_id",
         agent_type="subagent_type",
     )
+    also: ClassVar[Mapping[str, str]] = {
+        "session_resume": "sessionStart",
+        "steering_submit": "beforeSubmitPrompt",
+        "follow_up_submit": "beforeSubmitPrompt",
+        "before_compaction": "preCompact",
+    }
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "sessionEnd": {"reason": "reason"},
         "beforeSubmitPrompt": {"prompt": "prompt"},
@@ -141,13 +139,6 @@ class Cursor(JsonDialect):
             thought = [{"type": "thinking", "thinking": text}]
             return {"messages": ({"role": "assistant", "content": thought},)}
         return {}
-
-    def native_of(self, event: Event) -> str:
-        """Cursor's name of an event; empty for what only others have."""
-        if event.dialect == self.id and event.native_event:
-            return event.native_event
-        name = event.event_id()
-        return _ALSO.get(name) or self.native_for(name)
 
     # ── out ─────────────────────────────────────────────────────────────────────────────────
 

@@ -7,8 +7,7 @@ from typing import ClassVar
 from hookline.dialects.docker_agent import DIALECT
 from hookline.dialects.docker_agent.answers import PREEMPT_LANE
 from hookline.dialects.docker_agent.files import FILES
-from hookline.dialects.docker_agent.placing import Placing, Shape, read
-from hookline.dialects.docker_agent.yamlnodes import Node
+from hookline.dialects.docker_agent.placing import Placing, Shape
 from hookline.model.installing import (
     Call,
     Entry,

@@ -18,7 +18,7 @@ from hookline.dialects.docker_agent.reading import MATCHED, PREEMPT
 from hookline.dialects.docker_agent.yamlnodes import Edit, Node, Text, read_nodes
 from hookline.model.installing import Call, Entry, InstallError
 
-__all__ = ["Placing", "Shape", "read"]
+__all__ = ["Placing", "Shape"]
 
 _TIMEOUT = 600
 _ANY = {"", "*"}
@@ -55,15 +55,12 @@ class _Ours:
     siblings: Node
     """The list that the node stands in."""
     words: tuple[str, ...]
-    matcher: str
-
-    @property
-    def is_handler(self) -> bool:
-        """Whether it shares its matcher with hooks of others."""
-        return self.node.get("hooks") is None and self.event in MATCHED
+    matcher: str = ""
+    shares: bool = False
+    """Whether it stands beside hooks of others under one matcher."""
 
 
-def read(content: bytes) -> Node:
+def _read(content: bytes) -> Node:
     """The nodes of a file. Raises InstallError."""
     try:
         return read_nodes(content)
@@ -77,10 +74,10 @@ class Placing:
     """One file, and our entries in it."""
 
     def __init__(self, content: bytes, shape: Shape, events: Sequence[str]) -> None:
-        self._content = content
         self._shape = shape
         self._events = events
-        self._root = read(content)
+        self._text = Text(content)
+        self._root = _read(content)
         self._holders = list(_holders(self._root, shape))
         self._ours = [each for holder in self._holders for each in _find(holder)]
 
@@ -117,7 +114,7 @@ class Placing:
         if self._shape is Shape.AGENTS and not self._holders:
             raise InstallError("there is no agent in it: docker-agent's files have `agents:`")
         edits = [edit for holder in self._holders for edit in self._into(holder, call)]
-        new = Text(self._content).edited(edits)
+        new = self._text.edited(edits)
         done = Placing(new, self._shape, self._events)
         whole = {entry.event for entry in done.entries() if not entry.matcher}
         if whole != set(self._events) or done._rest() != self._rest():
@@ -133,8 +130,8 @@ class Placing:
         gone = [each for each in ours if kept.get(each.lane) is not each]
         for lane, each in kept.items():
             column = each.siblings.column
-            yield _edit(each, (_written(each.event, lane, call, column, each.is_handler),))
-        yield from _dropped(holder, gone, {})
+            yield _edit(each, (_written(each.event, lane, call, column, each.shares),))
+        yield from self._dropped(holder, gone, {})
         missing = {
             event: lanes
             for event in self._events
@@ -150,22 +147,46 @@ class Placing:
         edits = [
             edit
             for holder in self._holders
-            for edit in _dropped(
+            for edit in self._dropped(
                 holder, [each for each in self._ours if each.holder == holder.name], theirs
             )
         ]
-        new = Text(self._content).edited(edits)
+        new = self._text.edited(edits)
         done = Placing(new, self._shape, self._events)
         if done._ours or done._rest() != self._rest():
             raise InstallError("hookline stands there in a way of its own: take it out by hand")
         return new
+
+    def _dropped(
+        self, holder: _Holder, gone: Sequence[_Ours], theirs: Mapping[str, set[str]]
+    ) -> Iterator[Edit]:
+        """Without these entries, nor the keys that only they made necessary."""
+        yield from (_edit(each, ()) for each in gone)
+        if not gone or holder.hooks is None:
+            return
+        kept = theirs.get(holder.name, set())
+        bare = 0
+        for key, listed in holder.hooks.members:
+            own = [each for each in gone if each.siblings is listed]
+            emptied = bool(own) and len(own) == len(listed.items) and key.value not in kept
+            if emptied and self._is_bare(key):
+                yield Edit(key.line, key.line + 1)
+                bare += 1
+        all_gone = bare == len(holder.hooks.members)
+        if all_gone and holder.key is not None and "" not in kept and self._is_bare(holder.key):
+            yield Edit(holder.key.line, holder.key.line + 1)
+
+    def _is_bare(self, key: Node) -> bool:
+        """Whether nothing else stands on the line of a key, not even a comment."""
+        return self._text.lines[key.line].strip() == f"{key.value}:"
 
     def _rest(self) -> object:
         """Everything but our entries, and but what they alone made necessary."""
         ours = {id(each.node) for each in self._ours}
         holding = {id(holder.hooks) for holder in self._holders}
         agents = {id(holder.agent) for holder in self._holders}
-        return _plain(self._root, ours, holding, agents)
+        plain = _plain(self._root, ours, holding, agents)
+        return None if plain == {"&": ""} else plain
 
 
 # ── reading ─────────────────────────────────────────────────────────────────────────────────
@@ -197,7 +218,7 @@ def _in_item(name: str, event: str, listed: Node, item: Node) -> Iterator[_Ours]
     if inner is None or inner.kind != "list":
         words = _words(item)
         if words:
-            yield _Ours(name, event, event, item, listed, words, "")
+            yield _Ours(name, event, event, item, listed, words)
         return
     matcher, preempt = item.get("matcher"), item.get(PREEMPT)
     is_preempt = preempt is not None and preempt.value == "true" and event == "pre_tool_use"
@@ -209,7 +230,7 @@ def _in_item(name: str, event: str, listed: Node, item: Node) -> Iterator[_Ours]
         return
     for handler, words in called:
         if words:
-            yield _Ours(name, event, lane, handler, inner, words, narrowed)
+            yield _Ours(name, event, lane, handler, inner, words, narrowed, shares=True)
 
 
 def _words(handler: Node) -> tuple[str, ...]:
@@ -237,7 +258,7 @@ def _empties(before: bytes | None, shape: Shape) -> Mapping[str, set[str]]:
     if before is None:
         return {}
     found: dict[str, set[str]] = {}
-    for holder in _holders(read(before), shape):
+    for holder in _holders(_read(before), shape):
         events = {key.value for key, _ in holder.hooks.members} if holder.hooks else set()
         found[holder.name] = events | ({""} if holder.key is not None else set())
     return found
@@ -268,14 +289,16 @@ def _inserted(holder: _Holder, missing: Mapping[str, Sequence[str]], call: Call)
     if not missing:
         return
     hooks, agent = holder.hooks, holder.agent
-    if agent.kind == "alias" or agent.flow or (hooks is not None and hooks.kind == "alias"):
+    if hooks is agent and agent.empty:  # a file of hooks that has none yet
+        yield Edit(agent.end, agent.end, tuple(_blocks(missing, call, 0)))
+        return
+    if agent.kind != "map" or agent.flow:
         raise InstallError(f"line {agent.line + 1}: {_BY_HAND}")
     if hooks is None or hooks.empty:
-        # An empty drop-in is a comment, and starts at the left.
-        column = 0 if holder.key is None and hooks is not None else agent.column + 2
-        lines = [] if hooks is not None else [f"{' ' * agent.column}hooks:"]
+        lines = _blocks(missing, call, agent.column + 2)
+        head = (f"{' ' * agent.column}hooks:",) if hooks is None else ()
         at = agent.end if hooks is None else hooks.end
-        yield Edit(at, at, (*lines, *_blocks(missing, call, column)))
+        yield Edit(at, at, (*head, *lines))
         return
     if hooks.kind != "map" or hooks.flow:
         raise InstallError(f"line {hooks.line + 1}: {_BY_HAND}")
@@ -305,20 +328,3 @@ def _blocks(missing: Mapping[str, Sequence[str]], call: Call, column: int) -> It
         yield f"{' ' * column}{event}:"
         for lane in lanes:
             yield _written(event, lane, call, column + 2)
-
-
-def _dropped(
-    holder: _Holder, gone: Sequence[_Ours], theirs: Mapping[str, set[str]]
-) -> Iterator[Edit]:
-    """Without these entries, nor the keys that only they made necessary."""
-    yield from (_edit(each, ()) for each in gone)
-    kept = theirs.get(holder.name, set())
-    left = 0
-    for key, listed in holder.hooks.members if holder.hooks is not None else ():
-        own = [each for each in gone if each.siblings is listed]
-        emptied = bool(own) and len(own) == len(listed.items) and key.value not in kept
-        left += not emptied
-        if emptied:
-            yield Edit(key.line, listed.line)
-    if gone and not left and holder.key is not None and "" not in kept and holder.hooks:
-        yield Edit(holder.key.line, holder.hooks.line)

@@ -77,7 +77,9 @@ class Text:
         unended = bool(lines) and lines[-1].rstrip("\r\n") == lines[-1]
         if unended:
             lines[-1] += self._newline
-        for edit in sorted(edits, key=lambda each: (each.first, each.last), reverse=True):
+        # From the end, so that lines keep their numbers; of two at one place the first stays first.
+        ordered = sorted(edits, key=lambda each: (each.first, each.last))
+        for edit in ordered[::-1]:
             lines[edit.first : edit.last] = [line + self._newline for line in edit.lines]
         text = "".join(lines)
         return (self._bom + (text.removesuffix(self._newline) if unended else text)).encode()
@@ -96,7 +98,8 @@ def read_nodes(raw: bytes) -> Node:
         raise UnreadableText(str(error), 1) from None
     finally:
         loader.dispose()
-    return builder.root or Node("text", 0, 0, 0, plain=True)
+    end = len(text.lines)
+    return builder.root or Node("text", end, 0, end, plain=True)
 
 
 class _Builder:

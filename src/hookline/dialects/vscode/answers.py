@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from hookline.dialects._native import said
 from hookline.dialects._wire import NO_REASON, crashed
@@ -40,9 +41,15 @@ def read(native: str, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer
     own = body.get("hookSpecificOutput") or {}
     if not isinstance(own, dict):
         raise HandlerAnswerError("`hookSpecificOutput` must be an object")
-    _check_name(body, native, "hookEventName")
-    _check_name(own, native, "hookSpecificOutput.hookEventName")
-    answer = _answer(body, own, native)
+    whole = _misnamed(body, native, "hookEventName")
+    if whole:
+        raise HandlerAnswerError(whole)
+    part = _misnamed(own, native, "hookSpecificOutput.hookEventName")
+    answer = _answer(body, {} if part else own, native)
+    if part and answer == PASS:
+        raise HandlerAnswerError(part)
+    if part:  # only that object is dropped, and what stands beside it counts
+        return replace(answer, notice=(*answer.notice, part))
     return PASS if answer == PASS else answer
 
 
@@ -53,12 +60,12 @@ def _exit_2(native: str, stderr: bytes) -> Answer:
     return deny(reason or NO_REASON)
 
 
-def _check_name(part: Mapping[str, Any], native: str, where: str) -> None:
+def _misnamed(part: Mapping[str, Any], native: str, where: str) -> str:
+    """Why the client does not read this part; empty when it does."""
     name = part.get("hookEventName")
-    if isinstance(name, str) and name != native and (name, native) not in _ALIASES:
-        raise HandlerAnswerError(
-            f"`{where}` is `{name}` and the event `{native}`: VS Code passes over such an answer"
-        )
+    if not isinstance(name, str) or name == native or (name, native) in _ALIASES:
+        return ""
+    return f"`{where}` is `{name}` and the event `{native}`: VS Code passes over such an answer"
 
 
 def _answer(body: Mapping[str, Any], own: Mapping[str, Any], native: str) -> Answer:
@@ -67,13 +74,15 @@ def _answer(body: Mapping[str, Any], own: Mapping[str, Any], native: str) -> Ans
     stopped = isinstance(stop, str) or body.get("continue") is False
     if stopped and native in _NEVER_STOPPED:
         return Answer(notice=notes)
-    verdict, reason = _decision(body, own, native)
     if stopped:
-        verdict, reason = Verdict.HALT, stop or reason
+        # Whatever else is said, and however badly: the client looks at this first.
+        verdict, reason = Verdict.HALT, stop or _reason(body, own)
+    else:
+        verdict, reason = _decision(body, own, native)
     if verdict >= Verdict.ASK and not reason.strip():
         reason = NO_REASON
     extra = own if native != "UserPromptSubmit" or _has(own, "additionalContext") else body
-    updated = own.get("updatedInput") if native == "PreToolUse" else None
+    updated = own.get("updatedInput") if native == "PreToolUse" and not stopped else None
     if updated is not None and not isinstance(updated, dict):
         raise HandlerAnswerError("`updatedInput` must be an object")
     takes_context = native not in _CONTINUED and _has(extra, "additionalContext")
@@ -105,6 +114,11 @@ def _decision(body: Mapping[str, Any], own: Mapping[str, Any], native: str) -> t
         where = "inside `hookSpecificOutput`" if native == "Stop" else "as VS Code documents it"
         raise HandlerAnswerError(f"`decision` does not count here on {native}; say it {where}")
     return Verdict.PASS, ""
+
+
+def _reason(body: Mapping[str, Any], own: Mapping[str, Any]) -> str:
+    words = (_text(own, "permissionDecisionReason"), _text(own, "reason"), _text(body, "reason"))
+    return next(filter(str.strip, words), "")
 
 
 def _has(part: Mapping[str, Any], key: str) -> bool:

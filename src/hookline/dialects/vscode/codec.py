@@ -17,7 +17,6 @@ from hookline.model.events import Event, SteeringSubmit, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Translated
 from hookline.model.support import Support
 from hookline.model.text import visible
-from hookline.model.tools import Tool
 from hookline.model.verdicts import Verdict
 
 __all__ = ["VSCode"]
@@ -25,13 +24,6 @@ __all__ = ["VSCode"]
 # Here a stop reason has no effect, and may cost the rest of the answer.
 _NEVER_STOPPED = {"SessionStart", "SubagentStart", "PreCompact"}
 _CONTINUED = {"Stop", "SubagentStop"}
-# Moments for which VS Code has no event of their own, and what it fires there.
-_ALSO = {
-    "session_resume": "SessionStart",
-    "steering_submit": "UserPromptSubmit",
-    "follow_up_submit": "UserPromptSubmit",
-    "before_compaction": "PreCompact",
-}
 
 
 class VSCode(JsonDialect):
@@ -40,6 +32,12 @@ class VSCode(JsonDialect):
     id = "vscode"
     tools = TOOLS
     support = load_support(__file__)
+    also: ClassVar[Mapping[str, str]] = {
+        "session_resume": "SessionStart",
+        "steering_submit": "UserPromptSubmit",
+        "follow_up_submit": "UserPromptSubmit",
+        "before_compaction": "PreCompact",
+    }
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "SessionStart": {"source": "source"},
         "UserPromptSubmit": {"prompt": "prompt"},
@@ -60,13 +58,6 @@ class VSCode(JsonDialect):
         if not found["session_id"] and isinstance(old, str):
             found["session_id"] = old
         return found
-
-    def native_of(self, event: Event) -> str:
-        """VS Code's name of an event; empty for what only others have."""
-        if event.dialect == self.id and event.native_event:
-            return event.native_event
-        name = event.event_id()
-        return _ALSO.get(name) or self.native_for(name)
 
     # ── out ─────────────────────────────────────────────────────────────────────────────────
 
@@ -170,18 +161,8 @@ class VSCode(JsonDialect):
         answer = read(self.native_of(event), stdout=stdout, stderr=stderr, exit_code=exit_code)
         if answer.rewrite.input is None or not isinstance(event, ToolEvent):
             return answer
-        changed = self._changes(event.tool, answer.rewrite.input) or None
+        changed = self.meant(event.tool, answer.rewrite.input) or None
         return replace(answer, rewrite=replace(answer.rewrite, input=changed))
-
-    def _changes(self, tool: Tool, new: Mapping[str, Any]) -> dict[str, Any]:
-        """A whole new input as what it changes in the one the hook was shown."""
-        shown = self.native_input(tool)
-        row = None if shown is tool.input else self.tools.rows.get(self.native_tool(tool))
-        # Another platform's tool wants canonical names, which it writes under its own keys.
-        names = {} if row is None else {native: name for name, native in row.keys.items()}
-        gone = {names.get(key, key): None for key in shown if key not in new}
-        kept = {names.get(key, key): value for key, value in new.items() if shown.get(key) != value}
-        return {**gone, **kept}
 
 
 def _stop(reason: str) -> dict[str, Any]:

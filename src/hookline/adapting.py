@@ -1,0 +1,169 @@
+"""A hook written for one platform, run for an event of another: the doing of ``hookline adapt``.
+
+The engine runs one hook under its own platform's rules; what the session remembers holds here as
+it does for hooks of our own.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, cast
+
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from hookline import registry
+from hookline.engine.engine import Engine
+from hookline.engine.plan import Bound
+from hookline.model.errors import HooklineError, UnknownNameError
+from hookline.model.events import EVENTS, Event
+from hookline.model.hook import Hook, Layer
+from hookline.model.memory import MAX_FOLLOW_UPS, capped, latched, on_event
+from hookline.model.native import NativeEntry, NativeFile, NativePlace, Where
+from hookline.model.outcome import Outcome, Translated
+from hookline.model.ports import Caller, Match, Services
+from hookline.model.support import Support
+from hookline.store.memory import SessionMemories
+
+__all__ = ["Adaptation", "Speaker", "adapted"]
+
+
+class Speaker(Protocol):
+    """Whoever is calling."""
+
+    @property
+    def support(self) -> Support:
+        """What it supports."""
+
+    def translate(self, outcome: Outcome) -> Translated:
+        """The outcome as far as it can be taken."""
+
+
+class Adaptation(Struct, frozen=True, kw_only=True):
+    """One hook of one platform."""
+
+    origin: str
+    entry: NativeEntry
+    matchers: tuple[str, ...] = ()
+    """Any of these will do; empty for everything."""
+    file: str = ""
+    """The file it was written in; one of the project's unless said."""
+
+
+# What readers note about a file: which other clients run it, and whether it is ours.
+_RUN_BY_US: Mapping[str, Any] = {"run_by": (), "ours": False}
+
+
+class _Files(Protocol):
+    def read(self, path: str, content: bytes) -> NativeFile: ...
+
+    def places(self, where: Where) -> Sequence[NativePlace]: ...
+
+    def matches(self, entry: NativeEntry, event: Event) -> bool: ...
+
+    def hooks(
+        self, files: Sequence[NativeFile], *, layer: Layer, project_dir: str
+    ) -> Sequence[Hook]: ...
+
+
+class _Matcher(Struct, frozen=True):
+    """The old platform's rules; who delivered the event makes no difference here."""
+
+    files: Any
+    entries: tuple[NativeEntry, ...]
+
+    def find(self, event: Event, caller: Caller) -> Match | None:
+        """The match, by any of the matchers."""
+        for entry in self.entries:
+            if entry.agent and entry.agent != event.agent.name:
+                continue
+            if self.files.matches(entry, event):
+                return Match()
+        return None
+
+    def identity(self) -> object:
+        """Its own."""
+        return id(self)
+
+
+class _InPlace:
+    """The new platform trusted the line that names the program; there are no copies."""
+
+    def stand_in(self, path: str) -> str | None:
+        return None
+
+
+_SERVICES = Services(codec=registry.dialect, builtin=registry.builtin, pins=lambda hook: _InPlace())
+
+
+async def adapted(
+    what: Adaptation, event: Event, caller: Caller, *, speaker: Speaker, home: str
+) -> Outcome:
+    """What the hook says of the event. Raises HooklineError when it cannot even be asked."""
+    hook = _hook(what, caller)
+    moment = _as_expected(event, hook)
+    memories = SessionMemories(home)
+    session = f"adapt:{event.dialect}:{event.session_id}" if event.session_id else ""
+    # Each entry counts its own follow-ups; a latch that one of them set holds for all.
+    own = f"{session}:{what!r}" if session else ""
+    support = speaker.support
+    limit = min(MAX_FOLLOW_UPS, support.stop_cap or MAX_FOLLOW_UPS)
+    with memories.open(session) as shared, memories.open(own) as page:
+        for each in (shared, page):
+            each.memory = on_event(each.memory, event, has_stop_flag=support.has_stop_flag)
+        held = latched(shared.memory, event)
+        if held is not None:
+            return held
+        module = registry.handlers()[hook.handler.kind]
+        engine = Engine([Bound(hook, module.make(hook, _SERVICES))], tools=registry.tools)
+        outcome = _as_asked(await engine.handle(moment, caller), event)
+        page.memory, outcome = capped(page.memory, outcome, limit=limit)
+        latch = speaker.translate(outcome).latch
+        if latch:
+            shared.memory = replace(shared.memory, latch=latch)
+    return outcome
+
+
+def _hook(what: Adaptation, caller: Caller) -> Hook:
+    files = registry.native_files().get(what.origin)
+    if files is None:
+        raise UnknownNameError("platform with hook files", what.origin, registry.native_files())
+    rules = cast(_Files, files)
+    entry = replace(what.entry, options={**_RUN_BY_US, **what.entry.options})
+    path = what.file or _usual_path(rules, caller.project_dir)
+    # An empty file of the platform's own kind, with this one entry in it.
+    file = replace(rules.read(path, b"{}"), entries=(entry,), flaws=(), off="")
+    found = rules.hooks([file], layer=Layer.USER, project_dir=caller.project_dir)
+    if not found:
+        raise HooklineError("the command calls hookline itself, which must not run inside hookline")
+    given: Sequence[str | None] = what.matchers or (None,)
+    asked = cast(Any, found[0].match).entries[0]
+    entries = tuple(replace(asked, matcher=each) for each in given)
+    name = found[0].name or f"{what.origin} {entry.event}"
+    return replace(found[0], name=name, match=_Matcher(rules, entries))
+
+
+def _usual_path(rules: _Files, project: str) -> str:
+    places = rules.places(Where(project=project, home=project))
+    return next(
+        (place.path for place in places if place.layer is Layer.PROJECT and not place.dialect),
+        f"{project}/hooks",
+    )
+
+
+def _as_expected(event: Event, hook: Hook) -> Event:
+    """The event as one that the hook is for; the new platform may have had only the nearest."""
+    if event.event_id() in hook.events:
+        return event
+    return _recast(event, EVENTS[hook.events[0]])
+
+
+def _as_asked(outcome: Outcome, event: Event) -> Outcome:
+    """The outcome for the event that the new platform sent."""
+    final = outcome.final
+    if final is not None and type(final) is not type(event):
+        final = _recast(final, type(event))
+    return replace(outcome, event=event, final=final)
+
+
+def _recast(event: Event, cls: type[Event]) -> Event:
+    shared = {name: getattr(event, name) for name in cls.__struct_fields__ if hasattr(event, name)}
+    return cls(**{**shared, "raw": Raw(b"null")})

@@ -1,0 +1,252 @@
+"""``hookline adapt``: what converted hook files call. Another platform's hook, asked in its own
+words; payload on stdin and answer on stdout are those of the platform that calls.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+import msgspec
+from msgspec import Struct
+
+from hookline import registry
+from hookline.adapting import Adaptation, adapted
+from hookline.app import MAX_DEPTH
+from hookline.callers import recognise
+from hookline.config.discover import home_dir, project_root
+from hookline.joint_reply import Clients
+from hookline.model.errors import HooklineError, nearest
+from hookline.model.native import NativeEntry
+from hookline.model.outcome import Reply
+from hookline.model.ports import Caller, Dialect
+
+__all__ = ["Options", "command", "parse"]
+
+_ONE = (
+    "--from",
+    "--event",
+    "--to",
+    "--on",
+    "--if",
+    "--name",
+    "--agent",
+    "--timeout",
+    "--cwd",
+    "--fails",
+    "--type",
+    "--url",
+    "--options",
+    "--file",
+    "--home",
+)
+_MANY = ("--matcher", "--env")
+_FLAGS = ("--background", "--exec")
+_NEEDED = ("--from", "--event", "--to")
+_FAILS = {"closed": True, "open": False}
+_USAGE = "`hookline adapt --help` shows what it takes"
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """The command line, as ``convert`` wrote it."""
+
+    target: str
+    on: str | None
+    what: Adaptation
+    home: str | None = None
+
+
+def parse(argv: Sequence[str]) -> Options:
+    """The options. Raises HooklineError."""
+    one, many, flags, command = _sorted_out(argv)
+    for name in _NEEDED:
+        if not one.get(name):
+            raise HooklineError(f"{name} is missing; {_USAGE}")
+    if "--fails" in one and one["--fails"] not in _FAILS:
+        raise HooklineError(f"--fails is `closed` or `open`, not `{one['--fails']}`")
+    url = one.get("--url", "")
+    if not command and not url:
+        raise HooklineError(f"no command stands after `--`; {_USAGE}")
+    line: str | tuple[str, ...] = " ".join(command)
+    entry = NativeEntry(
+        event=one["--event"],
+        type=one.get("--type", "command"),
+        command=tuple(command) if "--exec" in flags else line,
+        url=url,
+        matcher=None,
+        condition=one.get("--if", ""),
+        timeout=_seconds(one.get("--timeout")),
+        directory=one.get("--cwd", ""),
+        env=_variables(many["--env"]),
+        background="--background" in flags,
+        fails_closed=_FAILS.get(one.get("--fails", "")),
+        name=one.get("--name", ""),
+        agent=one.get("--agent", ""),
+        options=_object(one.get("--options")),
+    )
+    what = Adaptation(
+        origin=one["--from"],
+        entry=entry,
+        matchers=tuple(many["--matcher"]),
+        file=one.get("--file", ""),
+    )
+    return Options(target=one["--to"], on=one.get("--on"), what=what, home=one.get("--home"))
+
+
+def _sorted_out(
+    argv: Sequence[str],
+) -> tuple[dict[str, str], dict[str, list[str]], set[str], list[str]]:
+    one: dict[str, str] = {}
+    many: dict[str, list[str]] = {name: [] for name in _MANY}
+    flags: set[str] = set()
+    rest = iter(argv)
+    for word in rest:
+        if word == "--":
+            break
+        if word in _FLAGS:
+            flags.add(word)
+            continue
+        if word not in _ONE and word not in _MANY:
+            hint = nearest(word, (*_ONE, *_MANY, *_FLAGS)) or "a command stands after `--`"
+            raise HooklineError(f"unknown option `{word}`; {hint}")
+        value = next(rest, None)
+        if value is None:
+            raise HooklineError(f"{word} needs a value")
+        if word in _MANY:
+            many[word].append(value)
+        else:
+            one[word] = value
+    return one, many, flags, list(rest)
+
+
+def _seconds(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise HooklineError(f"--timeout takes seconds, more than 0; got `{text}`")
+    return seconds
+
+
+def _variables(pairs: Sequence[str]) -> Mapping[str, str]:
+    found = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not name or not equals:
+            raise HooklineError(f"--env takes NAME=value; got `{pair}`")
+        found[name] = value
+    return found
+
+
+def _object(text: str | None) -> Mapping[str, Any]:
+    if text is None:
+        return {}
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise HooklineError(f"--options takes a JSON object: {error}") from error
+
+
+# ── one event ───────────────────────────────────────────────────────────────────────────────
+
+
+def main(argv: Sequence[str]) -> int:
+    """Answers the event on stdin; returns the exit code."""
+    speaker: Dialect | Clients | None = None
+    on = _value_of(argv, "--on")
+    try:
+        speaker = registry.dialect(_value_of(argv, "--to") or "")
+        payload, env = sys.stdin.buffer.read(), dict(os.environ)
+        speaker = _caller(speaker, on, payload, env)
+        options = parse(argv)
+        reply = asyncio.run(_reply(options, speaker, payload, env))
+    except HooklineError as error:
+        reply = _refusal(speaker, on, str(error))
+    except (Exception, KeyboardInterrupt) as error:
+        reply = _refusal(speaker, on, f"{type(error).__name__}: {error}")
+    sys.stderr.buffer.write(reply.stderr)
+    sys.stderr.buffer.flush()
+    sys.stdout.buffer.write(reply.stdout)
+    sys.stdout.buffer.flush()
+    return reply.exit_code
+
+
+def _value_of(argv: Sequence[str], name: str) -> str | None:
+    """The value of an option before everything is parsed, so that mistakes are answered, too."""
+    words = list(argv[: argv.index("--")] if "--" in argv else argv)
+    return words[words.index(name) + 1] if name in words[:-1] else None
+
+
+def _caller(
+    named: Dialect, on: str | None, payload: bytes, env: Mapping[str, str]
+) -> "Dialect | Clients":
+    """Clients run each other's files: whoever it is, is answered in words it understands."""
+    if named.id == "canonical":
+        return named
+    callers = recognise(named.id, on, payload, env)
+    return named if callers.ids == (named.id,) else Clients(callers)
+
+
+async def _reply(
+    options: Options, speaker: "Dialect | Clients", payload: bytes, env: Mapping[str, str]
+) -> Reply:
+    event = speaker.decode(payload, options.on)
+    variable = speaker.support.project_variable
+    project = project_root(event.cwd or "/", project_var=env.get(variable or ""))
+    caller = Caller(env=env, project_dir=project, depth=_depth(env))
+    home = options.home or env.get("HOOKLINE_HOME") or home_dir(env)
+    outcome = await adapted(options.what, event, caller, speaker=speaker, home=home)
+    return speaker.encode(outcome)
+
+
+def _depth(env: Mapping[str, str]) -> int:
+    text = env.get("HOOKLINE_DEPTH", "0")
+    depth = int(text) if text.isdecimal() and len(text) < 10 else MAX_DEPTH + 1
+    if depth > MAX_DEPTH:
+        raise HooklineError(f"HOOKLINE_DEPTH is `{text[:20]}`: more than {MAX_DEPTH} levels")
+    return depth
+
+
+def _refusal(speaker: "Dialect | Clients | None", on: str | None, what: str) -> Reply:
+    reason = f"hookline could not ask the hook for this: {what.rstrip('.')}."
+    if speaker is None:
+        # Without a caller only the exit code is left, and 2 blocks wherever anything does.
+        return Reply(stderr=f"{reason}\n".encode(errors="replace"), exit_code=2)
+    return speaker.refuse(on, reason)
+
+
+class _Raw(click.Command):
+    """Leaves every word to ``parse``, which knows how to answer a platform."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args[:1] in (["--help"], ["-h"]):
+            return super().parse_args(ctx, args)
+        ctx.params["words"] = tuple(args)
+        return []
+
+
+@click.command("adapt", cls=_Raw)
+@click.argument("words", nargs=-1, metavar="--from A --event E --to B [OPTIONS] -- COMMAND…")
+def command(words: tuple[str, ...]) -> None:
+    """Ask a hook written for platform A about an event of platform B. `convert` writes such calls.
+
+    The payload of B is read from stdin, and the answer is B's. The command gets A's payload for
+    A's event E, with A's variables, exit codes and rule for failures.
+
+    \b
+      --on NAME          B's event, where its payload does not tell
+      --matcher TEXT     only if A's matcher holds; may be repeated, then any will do
+      --if TEXT          only if A's further condition holds
+      --agent NAME       only for this agent
+      --timeout SECONDS  how long the command may take
+      --cwd DIR, --env NAME=VALUE, --background, --fails closed|open, --name TEXT
+      --exec             the words are a program and its arguments, not one line for a shell
+      --type, --url, --options JSON, --file PATH   what else A's file says
+      --home DIR         hookline's state
+    """
+    sys.exit(main(words))

@@ -1,0 +1,190 @@
+"""A whole file from one platform to another: entries grouped, converted, ordered and written."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.converting.entries import Made, Source, convert_entry
+from hookline.converting.mapping import cell_findings
+from hookline.converting.ordering import in_order, order_findings
+from hookline.converting.platforms import Platform, platform
+from hookline.converting.portable import HOOKLINE, hook_report, hookline, hookline_calls
+from hookline.converting.report import EntryReport, Finding, Report, kept
+from hookline.model.errors import ConfigError, HooklineError, Problem
+from hookline.model.hook import DEFAULT_PRIORITY, Hook, Layer
+from hookline.model.native import NativeEntry, NativeFile, Where
+
+__all__ = ["Converted", "convert", "convert_hookline"]
+
+_FREE_TEXT = ("matcher", "condition", "directory", "name", "agent")
+
+
+class Converted(Struct, frozen=True):
+    """The new files by name, and what became of everything."""
+
+    files: Mapping[str, bytes]
+    report: Report
+
+
+def convert(
+    origin: str, target: str, path: str, content: bytes, where: Where, *, only: str | None = None
+) -> Converted:
+    """The file in another platform's words. Raises HooklineError for what is no such file.
+
+    ``only`` names the one native event to convert.
+    """
+    old = platform(origin)
+    new = hookline() if target == HOOKLINE else platform(target)
+    file = _read(old, path, content)
+    if only is not None:
+        kept_entries = tuple(each for each in file.entries if each.event == only)
+        if not kept_entries:
+            raise HooklineError(f"{path}: no hook in it is for `{only}`")
+        file = replace(file, entries=kept_entries)
+    if origin == target:
+        return _same(old, file, content)
+    sources = _sources(old, file, where)
+    made = [convert_entry(each, old, new) for each in sources]
+    entries, reports = _ordered(sources, made, old, new)
+    report = Report(origin=origin, target=target, file=path, entries=reports)
+    return Converted(new.writer.write(entries), report)
+
+
+def convert_hookline(hooks: Sequence[Hook], target: str, path: str) -> Converted:
+    """The hooks of a ``hookline.yaml`` as calls of hookline from another platform's file."""
+    new = platform(target)
+    entries = hookline_calls(hooks, new, path)
+    spread = [each for entry in entries for each in new.writer.spread(entry)]
+    reports = tuple(hook_report(hook, new) for hook in hooks)
+    report = Report(origin=HOOKLINE, target=target, file=path, entries=reports)
+    return Converted(new.writer.write(spread), report)
+
+
+def _read(old: Platform, path: str, content: bytes) -> NativeFile:
+    file = old.rules.read(path, content)
+    if file.is_unreadable:
+        problems = [Problem(path, flaw.line, flaw.message, flaw.hint) for flaw in file.flaws]
+        raise ConfigError(problems)
+    if file.off:
+        raise HooklineError(
+            f"{path}: {old.client} runs nothing of this file: {file.off}. Mend that first, or "
+            "hooks that are switched off would run"
+        )
+    if not file.entries:
+        raise HooklineError(
+            f"{path}: no hooks of {old.client} are in it. Check --from, and the file's name"
+        )
+    return file
+
+
+def _sources(old: Platform, file: NativeFile, where: Where) -> list[Source]:
+    """The hooks of a file in the order in which they run, duplicates together."""
+    groups: dict[object, list[NativeEntry]] = {}
+    for entry in file.entries:
+        twin = old.rules.twin(entry)
+        key = (entry.event, twin) if twin is not None else id(entry)
+        groups.setdefault(key, []).append(entry)
+    ranked = sorted(groups.values(), key=lambda twins: _priority(twins[0]))
+    told = "" if _is_a_projects(old, file.path, where) else file.path
+    return [_source(old, file, tuple(twins), told) for twins in ranked]
+
+
+def _priority(entry: NativeEntry) -> int:
+    return DEFAULT_PRIORITY if entry.priority is None else entry.priority
+
+
+def _is_a_projects(old: Platform, path: str, where: Where) -> bool:
+    """Whether the place of the file means no more than any file of a project does."""
+    places = old.rules.places(where)
+    return all(
+        place.layer is Layer.PROJECT for place in places if os.path.abspath(path) == place.path
+    )
+
+
+def _source(old: Platform, file: NativeFile, twins: tuple[NativeEntry, ...], told: str) -> Source:
+    entry = twins[0]
+    if entry.flaw:
+        why = f"{old.client} does not run it either: {entry.flaw}"
+        return Source(twins=twins, hook=None, why_not=why)
+    alone = replace(file, entries=(entry,))
+    hooks = old.rules.hooks([alone], layer=Layer.USER, project_dir=os.path.dirname(file.path))
+    if not hooks:
+        why = "it calls hookline itself, which `hookline install` writes for any platform; "
+        why += "or its file switches it off"
+        return Source(twins=twins, hook=None, why_not=why)
+    return Source(twins=twins, hook=hooks[0], file=told)
+
+
+def _ordered(
+    sources: Sequence[Source], made: Sequence[Made], old: Platform, new: Platform
+) -> tuple[list[NativeEntry], tuple[EntryReport, ...]]:
+    """The new entries with their order settled, and the reports with what became of it."""
+    was: dict[str, list[NativeEntry]] = {}
+    for source in sources:
+        if source.hook is not None:
+            was.setdefault(source.entry.event, []).append(source.entry)
+    entries: list[NativeEntry] = []
+    reports: list[EntryReport] = []
+    new_by_event: dict[str, list[NativeEntry]] = {}
+    for each in made:
+        for entry in each.entries:
+            new_by_event.setdefault(entry.event, []).append(entry)
+    for source, each in zip(sources, made, strict=True):
+        siblings = was.get(source.entry.event, [])
+        settled = in_order(siblings, each.entries, old, new)
+        entries += settled
+        findings = [
+            finding
+            # Of several on one event the last stands in the platform's own row.
+            for entry in {each.event: each for each in settled}.values()
+            for finding in order_findings(
+                source.entry,
+                siblings,
+                entry,
+                in_order(siblings, new_by_event[entry.event], old, new),
+                (old, new),
+            )
+        ]
+        together = tuple(dict.fromkeys([*each.report.findings, *findings]))
+        reports.append(replace(each.report, findings=together))
+    return entries, tuple(reports)
+
+
+def _same(old: Platform, file: NativeFile, content: bytes) -> Converted:
+    """The file as it is: nothing says it better."""
+    name = os.path.join(os.path.dirname(old.writer.path), os.path.basename(file.path))
+    reports = tuple(
+        EntryReport(
+            event=entry.event,
+            line=entry.line,
+            what=entry.name or str(entry.command) or entry.url or entry.type,
+            becomes=(entry.event,),
+            findings=tuple(_all_kept(entry, old)),
+        )
+        for entry in file.entries
+    )
+    report = Report(origin=old.id, target=old.id, file=file.path, entries=reports)
+    return Converted({name: content}, report)
+
+
+def _all_kept(entry: NativeEntry, old: Platform) -> list[Finding]:
+    said = {field: str(getattr(entry, field) or "") for field in _FREE_TEXT}
+    said["env"] = ", ".join(entry.env)
+    said["background"] = "true" if entry.background else ""
+    said["timeout"] = "" if entry.timeout is None else f"{entry.timeout:g} s"
+    said["priority"] = "" if entry.priority is None else str(entry.priority)
+    said |= {
+        f"option.{key}": str(value)
+        for key, value in entry.options.items()
+        if key not in old.writer.notes
+    }
+    row = old.dialect.support.find(entry.event)
+    return [
+        kept("event", entry.event),
+        kept("handler", entry.type),
+        *(kept(field, was) for field, was in said.items() if was),
+        kept("failure", old.rules.on_error(entry).value),
+        *(cell_findings(row, row, old.client) if row is not None else ()),
+    ]

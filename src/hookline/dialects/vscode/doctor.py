@@ -1,0 +1,96 @@
+"""How hooks silently do not fire in VS Code."""
+
+import os
+import re
+from collections.abc import Iterator
+
+from hookline.dialects._doctor import Cause, Rules, line_in
+from hookline.dialects._doctor_entries import common, entries, script
+from hookline.dialects._files import is_hookline
+from hookline.dialects._located import UnreadableText, read_json
+from hookline.dialects.vscode.entries import native_event
+from hookline.model.findings import Checkup, Finding, Seen, Severity
+from hookline.model.native import NativeEntry
+
+__all__ = ["findings"]
+
+_AGENT_HOOKS = "chat.useCustomAgentHooks"
+_USER_SETTINGS = (
+    ".config/Code/User/settings.json",
+    "Library/Application Support/Code/User/settings.json",
+)
+_DECIDES = re.compile(r"[\"']decision[\"']\s*:\s*[\"']block[\"']")
+
+
+def _base(checkup: Checkup, seen: Seen, entry: NativeEntry) -> str:
+    return os.path.join(checkup.where.project, os.path.expanduser(entry.directory))
+
+
+_RULES = Rules(
+    base=_base,
+    closing='end its command with ` || { echo "the guard failed" >&2; exit 2; }`',
+    causes=(
+        Cause(phrase="`chat.useHooks`", id="hooks-switched-off", keys=("chat.useHooks",)),
+        Cause(
+            phrase="`chat.hookFilesLocations`",
+            id="hooks-switched-off",
+            keys=("chat.hookFilesLocations",),
+        ),
+    ),
+)
+
+
+def findings(checkup: Checkup) -> Iterator[Finding]:
+    """What is found everywhere, the switch for agents' hooks, and decisions that nobody reads."""
+    yield from common(checkup, _RULES)
+    yield from _agent_hooks(checkup)
+    yield from _unheard(checkup)
+
+
+def _agent_hooks(checkup: Checkup) -> Iterator[Finding]:
+    """Hooks in an agent's front matter have a switch of their own in most versions."""
+    scoped = [each for each in checkup.own if each.file.entries and each.file.path.endswith(".md")]
+    if not scoped:
+        return
+    value, file, line = _setting(checkup, _AGENT_HOOKS)
+    if value is True:
+        return
+    first = scoped[0].file
+    user = os.path.join(checkup.where.home, _USER_SETTINGS[0])
+    fix = f'set "{_AGENT_HOOKS}": true in {file or user}'
+    if value is False:
+        what = f"`{_AGENT_HOOKS}` is false, so VS Code runs no hook of an agent's own"
+        yield checkup.found("agent-hooks-off", Severity.ERROR, file, line, what, fix)
+        return
+    what = f"without `{_AGENT_HOOKS}` versions of VS Code before 1.138 run no hook of an agent's"
+    line = first.entries[0].line
+    yield checkup.found("agent-hooks-off", Severity.WARNING, first.path, line, what, fix)
+
+
+def _setting(checkup: Checkup, key: str) -> tuple[object, str, int]:
+    """A setting of the workspace's, else of the person's: its value and where it stands."""
+    workspace = os.path.join(checkup.where.project, ".vscode", "settings.json")
+    user = [os.path.join(checkup.where.home, name) for name in _USER_SETTINGS]
+    for file in (workspace, *user):
+        try:
+            root = read_json(checkup.machine.read(file) or b"{}")
+        except UnreadableText:
+            continue
+        if key in root.members:
+            return root.get(key), file, line_in(root, key)
+    return None, "", 0
+
+
+def _unheard(checkup: Checkup) -> Iterator[Finding]:
+    """Stop hooks that decide as Claude Code's do, at the top level."""
+    for seen, entry in entries(checkup):
+        # An agent's own Stop is a SubagentStop, which is answered at the top level.
+        if native_event(entry.event) != "Stop" or entry.agent or is_hookline(entry.command):
+            continue
+        text = script(checkup, _RULES, seen, entry)
+        if _DECIDES.search(text) and "hookSpecificOutput" not in text:
+            what = "this hook says `decision` at the top level, which VS Code ignores on Stop"
+            fix = 'print {"hookSpecificOutput": {"hookEventName": "Stop", "decision": "block", …}}'
+            yield checkup.found(
+                "answer-ignored", Severity.ERROR, seen.file.path, entry.line, what, fix
+            )

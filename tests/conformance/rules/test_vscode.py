@@ -1,0 +1,166 @@
+"""Rules of VS Code's that no other test shows: payloads, the end of a row, settings that switch off."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.dialects.vscode import DIALECT
+from hookline.dialects.vscode.files import FILES
+from hookline.dialects.vscode.install import INSTALLER
+from hookline.model import events
+from hookline.model.answers import Answer
+from hookline.model.errors import HandlerAnswerError
+from hookline.model.events import Event, PostToolUse, PreToolUse
+from hookline.model.installing import Installed, Scope
+from hookline.model.outcome import Outcome
+from hookline.model.tools import tool
+from hookline.model.verdicts import Verdict
+from support.clients import vscode as client
+from support.hosts import host
+from support.installing import CALL, machine_at
+
+SHELL = PreToolUse(tool=tool("shell", command="ls"))
+
+
+def decoded(native: str, **fields: Any) -> Event:
+    return DIALECT.decode(json.dumps({**client.payload(native), **fields}).encode(), None)
+
+
+def read(native: str, body: dict[str, Any]) -> Answer:
+    out = json.dumps(body).encode()
+    return DIALECT.read_answer(decoded(native), stdout=out, stderr=b"", exit_code=0)
+
+
+def hosted(project: Path, native: str, event: Event, *lines: str) -> Outcome:
+    entries = [{"type": "command", "command": line} for line in lines]
+    content = json.dumps({"hooks": {native: entries}}).encode()
+    file = FILES.read(str(project / ".github/hooks/made.json"), content)
+    return host(FILES, [file], event, project=project)
+
+
+def says(body: dict[str, Any]) -> str:
+    return f"echo '{json.dumps(body)}'"
+
+
+# ── payloads ────────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_an_event_is_about_is_read_from_its_own_keys() -> None:
+    done = decoded("PostToolUse")
+    assert isinstance(done, PostToolUse)
+    assert (done.tool.output, done.tool.call_id, done.tool.command) == ("secret", "t1", "rm x")
+    prompt = decoded("UserPromptSubmit")
+    assert isinstance(prompt, events.UserPromptSubmit)
+    assert prompt.prompt == "do it"
+    compact = decoded("PreCompact")
+    assert isinstance(compact, events.PreCompact)
+    assert compact.trigger == "auto"
+    started = decoded("SubagentStart")
+    assert (started.agent.id, started.agent.name, started.agent.depth) == ("a1", "Plan", 1)
+    session = decoded("SessionStart")
+    assert isinstance(session, events.SessionStart)
+    assert (session.source, session.cwd) == ("new", "/srv/app")
+
+
+# ── answers ─────────────────────────────────────────────────────────────────────────────────
+
+OTHERS = {"hookEventName": "PostToolUse", "permissionDecision": "allow"}
+
+
+def test_an_object_for_another_event_is_dropped_and_what_stands_beside_it_counts() -> None:
+    answer = read("PreToolUse", {"stopReason": "enough", "hookSpecificOutput": OTHERS})
+    assert (answer.verdict, answer.reason) == (Verdict.HALT, "enough")
+    assert "PostToolUse" in answer.notice[0]
+    warned = read("PreToolUse", {"systemMessage": "careful", "hookSpecificOutput": OTHERS})
+    assert (warned.verdict, warned.notice[0]) == (Verdict.PASS, "careful")
+    with pytest.raises(HandlerAnswerError):
+        read("PreToolUse", {"hookSpecificOutput": OTHERS})
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        {"decision": "block", "reason": "r"},
+        {"hookSpecificOutput": {"permissionDecision": "maybe"}},
+        {"hookSpecificOutput": {"updatedInput": "ls"}},
+    ],
+)
+def test_a_stop_counts_whatever_is_wrong_with_the_rest(rest: dict[str, Any]) -> None:
+    answer = read("PreToolUse", {"continue": False, **rest})
+    assert answer.verdict is Verdict.HALT
+    assert answer.reason
+
+
+def test_the_rest_of_a_wrong_name_at_the_top_is_passed_over() -> None:
+    with pytest.raises(HandlerAnswerError):
+        read("PreToolUse", {"hookEventName": "Stop", "stopReason": "enough"})
+
+
+# ── rows ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_stop_ends_the_row(tmp_path: Path) -> None:
+    outcome = hosted(tmp_path, "PreToolUse", SHELL, says({"continue": False}), "touch late")
+    assert outcome.verdict is Verdict.HALT
+    assert not (tmp_path / "late").exists()
+
+
+def test_contexts_of_all_are_collected_and_the_first_of_the_strictest_gives_the_reason(
+    tmp_path: Path,
+) -> None:
+    def denies(word: str) -> str:
+        own = {"permissionDecision": "deny", "permissionDecisionReason": word}
+        return says({"hookSpecificOutput": {**own, "additionalContext": f"about {word}"}})
+
+    outcome = hosted(tmp_path, "PreToolUse", SHELL, denies("one"), denies("two"))
+    assert outcome.reason.startswith("one")
+    assert outcome.answer.context == ("about one", "about two")
+
+
+def test_the_first_block_of_a_result_comes_first(tmp_path: Path) -> None:
+    lines = [says({"decision": "block", "reason": word}) for word in ("one", "two")]
+    outcome = hosted(tmp_path, "PostToolUse", PostToolUse(tool=SHELL.tool), *lines)
+    assert outcome.reason.startswith("one")
+
+
+def test_what_a_hook_prints_before_compaction_is_not_read(tmp_path: Path) -> None:
+    line = says({"decision": "block", "continue": False, "systemMessage": "x"})
+    outcome = hosted(tmp_path, "PreCompact", events.PreCompact(trigger="auto"), line)
+    assert (outcome.verdict, outcome.answer.notice) == (Verdict.PASS, ())
+
+
+# ── installing ──────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_file_of_ours_has_no_version_and_its_time_is_in_seconds(tmp_path: Path) -> None:
+    (target,) = INSTALLER.targets(machine_at(tmp_path), Scope.USER, shared=False)
+    assert target.file.endswith("/home/.copilot/hooks/hookline-vscode.json")
+    written = json.loads(INSTALLER.add(target, None, CALL))
+    assert set(written) == {"hooks"}
+    assert set(written["hooks"]) == set(DIALECT.support.events)
+    (entry,) = written["hooks"]["PreToolUse"]
+    assert (entry["type"], entry["timeout"]) == ("command", 600)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({}, []),
+        ({"chat.useHooks": True}, []),
+        ({"chat.useHooks": False}, ["chat.useHooks"]),
+        ({"chat.hookFilesLocations": {"~/.copilot/hooks": False}}, ["~/.copilot/hooks"]),
+        ({"chat.hookFilesLocations": {".github/hooks": False}}, []),
+    ],
+)
+def test_settings_that_keep_our_file_from_being_run_are_told(
+    tmp_path: Path, settings: dict[str, Any], told: list[str]
+) -> None:
+    machine = machine_at(tmp_path)
+    file = tmp_path / "home/.config/Code/User/settings.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(settings))
+    (target,) = INSTALLER.targets(machine, Scope.USER, shared=False)
+    found = INSTALLER.inactive(machine, [Installed(target)])
+    assert [word in each.why for word, each in zip(told, found, strict=True)] == [True] * len(told)
