@@ -15,7 +15,7 @@ from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
 from hookline.model.errors import HooklineError, UnknownNameError
 from hookline.model.events import EVENTS, Event
-from hookline.model.hook import Hook, Layer
+from hookline.model.hook import Hook, Layer, Source
 from hookline.model.memory import MAX_FOLLOW_UPS, capped, latched, on_event
 from hookline.model.native import NativeEntry, NativeFile, NativePlace, Where
 from hookline.model.outcome import Outcome, Translated
@@ -138,7 +138,9 @@ def _hook(what: Adaptation, caller: Caller) -> Hook:
     asked = cast(Any, found[0].match).entries[0]
     entries = tuple(replace(asked, matcher=each) for each in given)
     name = found[0].name or f"{what.origin} {entry.event}"
-    return replace(found[0], name=name, match=_Matcher(rules, entries))
+    # The path above is only the usual one, so nobody is sent there to look.
+    source = Source(layer=Layer.USER)
+    return replace(found[0], name=name, match=_Matcher(rules, entries), source=source)
 
 
 def _usual_path(rules: _Files, project: str) -> str:

@@ -169,11 +169,21 @@ def main(argv: Sequence[str]) -> int:
         reply = _refusal(speaker, on, str(error))
     except (Exception, KeyboardInterrupt) as error:
         reply = _refusal(speaker, on, f"{type(error).__name__}: {error}")
-    sys.stderr.buffer.write(reply.stderr)
-    sys.stderr.buffer.flush()
-    sys.stdout.buffer.write(reply.stdout)
-    sys.stdout.buffer.flush()
-    return reply.exit_code
+    return reply.exit_code if _delivered(reply) else 1
+
+
+def _delivered(reply: Reply) -> bool:
+    """Writes the reply; the line round us speaks for a gate when it cannot be heard."""
+    try:
+        sys.stderr.buffer.write(reply.stderr)
+        sys.stderr.buffer.flush()
+        sys.stdout.buffer.write(reply.stdout)
+        sys.stdout.buffer.flush()
+    except OSError:
+        # Leave nothing for the interpreter to flush at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return False
+    return True
 
 
 def _value_of(argv: Sequence[str], name: str) -> str | None:
@@ -199,7 +209,8 @@ async def _reply(
     variable = speaker.support.project_variable
     project = project_root(event.cwd or "/", project_var=env.get(variable or ""))
     caller = Caller(env=env, project_dir=project, depth=_depth(env))
-    home = options.home or env.get("HOOKLINE_HOME") or home_dir(env)
+    # As for every call by an agent: a repository may have set the environment, so it is not asked.
+    home = options.home or home_dir({})
     outcome = await adapted(options.what, event, caller, speaker=speaker, home=home)
     return speaker.encode(outcome)
 

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.converting.entries import Made, Source, convert_entry
+from hookline.converting.entries import Made, convert_entry
 from hookline.converting.mapping import cell_findings
 from hookline.converting.ordering import in_order, order_findings
 from hookline.converting.platforms import Platform, platform
 from hookline.converting.portable import HOOKLINE, hook_report, hookline, hookline_calls
 from hookline.converting.report import EntryReport, Finding, Report, kept
+from hookline.converting.sources import Source, sources_of
 from hookline.model.errors import ConfigError, HooklineError, Problem
-from hookline.model.hook import DEFAULT_PRIORITY, Hook, Layer
+from hookline.model.hook import Hook
 from hookline.model.native import NativeEntry, NativeFile, Where
 
 __all__ = ["Converted", "convert", "convert_hookline"]
@@ -45,7 +46,7 @@ def convert(
         file = replace(file, entries=kept_entries)
     if origin == target:
         return _same(old, file, content)
-    sources = _sources(old, file, where)
+    sources = sources_of(old, file, where)
     made = [convert_entry(each, old, new) for each in sources]
     entries, reports = _ordered(sources, made, old, new)
     report = Report(origin=origin, target=target, file=path, entries=reports)
@@ -56,10 +57,9 @@ def convert_hookline(hooks: Sequence[Hook], target: str, path: str) -> Converted
     """The hooks of a ``hookline.yaml`` as calls of hookline from another platform's file."""
     new = platform(target)
     entries = hookline_calls(hooks, new, path)
-    spread = [each for entry in entries for each in new.writer.spread(entry)]
     reports = tuple(hook_report(hook, new) for hook in hooks)
     report = Report(origin=HOOKLINE, target=target, file=path, entries=reports)
-    return Converted(new.writer.write(spread), report)
+    return Converted(new.writer.write(entries), report)
 
 
 def _read(old: Platform, path: str, content: bytes) -> NativeFile:
@@ -77,44 +77,6 @@ def _read(old: Platform, path: str, content: bytes) -> NativeFile:
             f"{path}: no hooks of {old.client} are in it. Check --from, and the file's name"
         )
     return file
-
-
-def _sources(old: Platform, file: NativeFile, where: Where) -> list[Source]:
-    """The hooks of a file in the order in which they run, duplicates together."""
-    groups: dict[object, list[NativeEntry]] = {}
-    for entry in file.entries:
-        twin = old.rules.twin(entry)
-        key = (entry.event, twin) if twin is not None else id(entry)
-        groups.setdefault(key, []).append(entry)
-    ranked = sorted(groups.values(), key=lambda twins: _priority(twins[0]))
-    told = "" if _is_a_projects(old, file.path, where) else file.path
-    return [_source(old, file, tuple(twins), told) for twins in ranked]
-
-
-def _priority(entry: NativeEntry) -> int:
-    return DEFAULT_PRIORITY if entry.priority is None else entry.priority
-
-
-def _is_a_projects(old: Platform, path: str, where: Where) -> bool:
-    """Whether the place of the file means no more than any file of a project does."""
-    places = old.rules.places(where)
-    return all(
-        place.layer is Layer.PROJECT for place in places if os.path.abspath(path) == place.path
-    )
-
-
-def _source(old: Platform, file: NativeFile, twins: tuple[NativeEntry, ...], told: str) -> Source:
-    entry = twins[0]
-    if entry.flaw:
-        why = f"{old.client} does not run it either: {entry.flaw}"
-        return Source(twins=twins, hook=None, why_not=why)
-    alone = replace(file, entries=(entry,))
-    hooks = old.rules.hooks([alone], layer=Layer.USER, project_dir=os.path.dirname(file.path))
-    if not hooks:
-        why = "it calls hookline itself, which `hookline install` writes for any platform; "
-        why += "or its file switches it off"
-        return Source(twins=twins, hook=None, why_not=why)
-    return Source(twins=twins, hook=hooks[0], file=told)
 
 
 def _ordered(
@@ -137,8 +99,8 @@ def _ordered(
         entries += settled
         findings = [
             finding
-            # Of several on one event the last stands in the platform's own row.
-            for entry in {each.event: each for each in settled}.values()
+            # Of several lanes the last is the platform's own row.
+            for entry in {new.writer.placed(each).event: each for each in settled}.values()
             for finding in order_findings(
                 source.entry,
                 siblings,

@@ -4,7 +4,8 @@ Whatever the new format has no place for is told to the adapter, which applies t
 own rules; so only what neither can do is lost.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from shlex import join
 
 from msgspec import Struct
@@ -21,35 +22,23 @@ from hookline.converting.mapping import (
     targets,
 )
 from hookline.converting.platforms import Platform
+from hookline.converting.properties import ADAPTER, carried, failure, options
 from hookline.converting.report import EntryReport, Finding, kept, lost, replaced
-from hookline.converting.tools import is_for_all, is_heard, is_plain, names_for
+from hookline.converting.sources import Source
+from hookline.converting.tools import is_for_all, is_heard, is_open, is_plain, names_for
 from hookline.model.events import EVENTS, ToolEvent
-from hookline.model.hook import Hook, OnError
+from hookline.model.hook import Hook
 from hookline.model.native import NativeEntry
 
-__all__ = ["Made", "Source", "convert_entry"]
+__all__ = ["Made", "convert_entry"]
 
-_ADAPTER = "the adapter"
 # An adapter has to start, and to answer before the new platform gives up on it.
 _START = 5.0
+# Words in which no shell finds anything to expand, and a first one that no shell has built in.
+_PLAIN = re.compile(r"[\w./@%+,:-]+(?: +[\w./@%+,:=-]+)*")
+_PROGRAM = re.compile(r"\S*/|(?:python3?|node|bash|sh|ruby|perl|deno|bun|uv) ")
 _UNGUARDED = "hookline is not installed here or did not run, so nobody judged this"
 _KINDS = {"command": "runs the command", "http": "sends the request", "builtin": "runs the builtin"}
-
-
-class Source(Struct, frozen=True, kw_only=True):
-    """One hook of the old file, with all that its platform would take it for."""
-
-    twins: tuple[NativeEntry, ...]
-    """The entries that the old platform runs as one, the first of which says how."""
-    hook: Hook | None
-    """None when the old platform does not run it."""
-    why_not: str = ""
-    file: str = ""
-
-    @property
-    def entry(self) -> NativeEntry:
-        """The one that says how it runs."""
-        return self.twins[0]
 
 
 class Made(Struct, frozen=True):
@@ -67,21 +56,20 @@ def convert_entry(source: Source, origin: Platform, target: Platform) -> Made:
     why = _unrunnable(hook)
     if why:
         return _lost(source, lost("handler", f"{entry.type}: {_what(entry)}", why))
-    found = targets(_native(entry, origin), origin, target)
+    found = targets(hook.native, origin, target)
     if not found:
-        return _lost(source, no_event(_native(entry, origin), origin, target))
+        return _lost(source, no_event(hook.native, origin, target))
     entries: list[NativeEntry] = []
     findings: list[Finding] = []
     for on in found:
         step = _Step(source, hook, origin, target, on)
-        made = step.made()
-        spread = target.writer.spread(made)
-        entries += spread
+        entries.append(step.made())
         findings += step.findings
-        if len(spread) > 1:
-            why = f"{target.client} passes over one entry for what was approved beforehand"
-            findings.append(replaced("calls", "once", "twice", why, on=on.native))
-    handler = kept("handler", entry.type, f"{_ADAPTER} {_KINDS[hook.handler.kind]}")
+    placed = [target.writer.placed(each).event for each in entries]
+    for event in {each for each in placed if placed.count(each) > 1}:
+        why = f"{target.client} passes over one entry for what was approved beforehand"
+        findings.append(replaced("calls", "once", "twice", why, on=event))
+    handler = kept("handler", entry.type, f"{ADAPTER} {_KINDS[hook.handler.kind]}")
     return Made(tuple(entries), _report(source, [handler, *findings], [on.native for on in found]))
 
 
@@ -93,15 +81,6 @@ def _unrunnable(hook: Hook) -> str:
     if name and name not in registry.builtin_names():
         return f"hookline has no builtin `{name}`"
     return ""
-
-
-def _native(entry: NativeEntry, origin: Platform) -> str:
-    """The event by a name that the support table has."""
-    events = origin.dialect.support.events
-    if entry.event in events:
-        return entry.event
-    canonical = origin.rules.canonical(entry.event)
-    return origin.native_for(canonical[0]) or entry.event
 
 
 def _lost(source: Source, finding: Finding) -> Made:
@@ -140,14 +119,14 @@ class _Step:
     def made(self) -> NativeEntry:
         """The new entry; what became of the old one's properties is in ``findings``."""
         entry, on = self.source.entry, self.on
-        native = _native(entry, self.origin)
+        native = self.hook.native
         self.findings.append(event_finding(native, on, self.origin, self.target))
         timeout = self._timeout()
         adapted = Adapted(
             origin=self.origin.id,
             target=self.target.dialect.id,
             on=on.native,
-            entry=replace(entry, timeout=timeout, **self._adapted()),
+            entry=replace(entry, timeout=timeout, command=self._program(), **self._adapted()),
             matchers=self._matchers(),
             file=self.source.file,
         )
@@ -163,7 +142,13 @@ class _Step:
             options={"comment": f"{entry.event} of {self.origin.client}: {self._at()}"},
             line=entry.line,
         )
-        self._settle(written)
+        place = f"{self.target.client}'s file, on {on.native},"
+        for finding in (
+            *carried(self.source, self._is_native, self.origin, place),
+            *options(entry, self.origin, self.target),
+            failure(self.hook.on_error, written, on, self.origin, self.target),
+        ):
+            self._found(finding)
         was = self.origin.dialect.support.events[native]
         self.findings += cell_findings(was, on.row, self.target.client)
         return replace(written, command=self._command(words(adapted)))
@@ -177,6 +162,18 @@ class _Step:
         if not blocks(self.on.row):
             return join(call)
         return guarded(call, self.target.dialect.refuse(self.on.native, _UNGUARDED))
+
+    def _program(self) -> str | tuple[str, ...]:
+        """The old command; word for word where hookline can then see which scripts it runs."""
+        command = self.source.entry.command
+        if not isinstance(command, str) or not self._can_say("words"):
+            return command
+        if _PLAIN.fullmatch(command) and _PROGRAM.match(command):
+            return tuple(command.split())
+        if "/" in command:
+            why = "the command is a line for a shell, and trust looks for scripts in words only"
+            self._found(lost("trust", "pinned scripts", why))
+        return command
 
     # ── what goes where ─────────────────────────────────────────────────────────────────────
 
@@ -209,24 +206,32 @@ class _Step:
 
     def _matcher(self) -> str | None:
         """The new file's own matcher, where one leaves out nothing that counts."""
-        given = self._matchers()
+        given, names = self._matchers(), self._names()
+        was = ", ".join(given)
+        if names == ():
+            why = f"{self.target.client} has no tool that this is about, so it is never asked"
+            self._found(lost("matcher" if given else "event", was or self.source.entry.event, why))
+            return None
         if not given:
             return None
-        was = ", ".join(given)
-        is_tool = issubclass(EVENTS[self.on.row.event], ToolEvent)
-        if is_tool and all(is_plain(each, self.origin) for each in given):
-            names = names_for(self.source.twins, self.origin, self.target, self.on)
-            if not names:
-                why = f"no tool of {self.target.client} is any of these, so it is never asked"
-                self._found(lost("matcher", was, why))
-                return None
-            now = self.target.writer.matcher(names)
-            if self._can_say("matcher") and is_heard(now, names, self.target, self.on):
-                self._found(kept("matcher", was, now))
-                return now
+        now = self.target.writer.matcher(names) if names else ""
+        if names and self._can_say("matcher") and is_heard(now, names, self.target, self.on):
+            self._found(kept("matcher", was, now))
+            return now
         why = f"{self.origin.client}'s own rules decide, each time it is asked"
-        self._found(replaced("matcher", was, f"{_ADAPTER} (--matcher)", why))
+        self._found(replaced("matcher", was, f"{ADAPTER} (--matcher)", why))
         return None
+
+    def _names(self) -> tuple[str, ...] | None:
+        """The new platform's tools that this is about; None where no list could say it."""
+        twins = self.source.twins
+        if not issubclass(EVENTS[self.on.row.event], ToolEvent):
+            return None
+        if not all(is_plain(each, self.origin) for each in self._matchers()):
+            return None
+        if is_open(twins, self.origin, self.on):
+            return None
+        return names_for(twins, self.origin, self.target, self.on)
 
     def _found(self, finding: Finding) -> None:
         self.findings.append(replace(finding, on=self.on.native))
@@ -249,53 +254,3 @@ class _Step:
         why = f"{self.target.client} gives it {given:g} s in all"
         self._found(lost("timeout", was, why, now=f"{left:g} s"))
         return left
-
-    def _settle(self, written: NativeEntry) -> None:
-        """What became of the properties that a table can tell."""
-        for finding in (*self._carried(), *self._options(), self._failure(written)):
-            self._found(finding)
-
-    def _carried(self) -> Iterator[Finding]:
-        """Properties that the adapter applies where the new file cannot."""
-        entry = self.source.entry
-        applied = f"{self.target.client}'s file has no place for it on {self.on.native}"
-        for field, flag, was in (
-            ("condition", "--if", entry.condition),
-            ("env", "--env", ", ".join(entry.env)),
-            ("directory", "--cwd", entry.directory),
-            ("background", "--background", "true" if entry.background else ""),
-            ("name", "--name", entry.name),
-            ("agent", "--agent", entry.agent),
-        ):
-            if was and self._is_native(field):
-                yield kept(field, was)
-            elif was:
-                yield replaced(field, was, f"{_ADAPTER} ({flag})", applied)
-        if len(self.source.twins) > 1:
-            lines = ", ".join(str(each.line) for each in self.source.twins)
-            why = f"{self.origin.client} runs these once, so they are one entry"
-            yield replaced("duplicates", f"lines {lines}", "one entry", why)
-
-    def _options(self) -> Iterator[Finding]:
-        entry, writer = self.source.entry, self.origin.writer
-        for key, value in entry.options.items():
-            if key in writer.notes or value == entry.command or value in (None, "", False):
-                continue
-            if key in writer.heeds:
-                yield kept(f"option.{key}", str(value), f"{_ADAPTER} (--options)")
-            else:
-                why = f"neither {self.target.client} nor hookline has anything like it"
-                yield lost(f"option.{key}", str(value), why)
-
-    def _failure(self, written: NativeEntry) -> Finding:
-        """What a failure of the program means."""
-        rule = self.hook.on_error
-        now = self.target.rules.on_error(written)
-        can = EVENTS[self.on.row.event].gate or EVENTS[self.on.row.event].hides
-        if rule is OnError.BLOCK and can and not blocks(self.on.row):
-            why = f"{self.target.client} lets nothing be blocked on {self.on.native}"
-            return lost("failure", rule.value, why)
-        if (rule is OnError.BLOCK) is (now is OnError.BLOCK):
-            return kept("failure", rule.value)
-        why = f"{self.target.client} itself takes a failure for `{now.value}`"
-        return replaced("failure", rule.value, f"{_ADAPTER}, by {self.origin.client}'s rule", why)

@@ -49,10 +49,11 @@ def targets(native: str, origin: Platform, target: Platform) -> tuple[Target, ..
     if name:
         # What is one event on the old platform may be several on the new one.
         names = dict.fromkeys([name, *filter(None, map(target.native_for, also))])
-        return tuple(Target(each, rows[each]) for each in names)
+        lanes = [lane for each in names for lane in target.writer.lanes(each)]
+        return tuple(Target(lane, rows[lane]) for lane in lanes)
     near = target.native_for(_NEAREST.get(first, ""))
     if near and _is_as_strict(row, rows[near]):
-        return (Target(near, rows[near], near=True),)
+        return tuple(Target(lane, rows[lane], near=True) for lane in target.writer.lanes(near))
     return ()
 
 

@@ -39,7 +39,7 @@ def order_findings(
 ) -> Iterator[Finding]:
     """What became of the order among several hooks of one event, and of their priorities."""
     origin, target = sides
-    before, after = origin.rules.lane(entry, was), target.rules.lane(made, now)
+    before, after = origin.rules.lane(entry, was), _lane(made, now, target)
     finding = _compared(before, after, target)
     if len(was) > 1:
         yield replace(finding, on=made.event)
@@ -53,6 +53,11 @@ def order_findings(
         else:
             why = f"{target.client} runs hooks side by side"
             yield lost("priority", number, why, on=made.event)
+
+
+def _lane(made: NativeEntry, now: Sequence[NativeEntry], target: Platform) -> Lane | None:
+    placed = target.writer.placed
+    return target.rules.lane(placed(made), [placed(each) for each in now])
 
 
 def _compared(before: Lane | None, after: Lane | None, target: Platform) -> Finding:

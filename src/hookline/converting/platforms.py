@@ -74,8 +74,11 @@ class Writing(Protocol):
     def matcher(self, names: Sequence[str]) -> str:
         """A matcher for just these tools."""
 
-    def spread(self, entry: NativeEntry) -> tuple[NativeEntry, ...]:
-        """The entries it takes for this one."""
+    def lanes(self, event: str) -> tuple[str, ...]:
+        """The events under which a hook has to stand to be always asked; the usual one last."""
+
+    def placed(self, entry: NativeEntry) -> NativeEntry:
+        """The entry as the platform's own reader has it."""
 
     def write(self, entries: Sequence[NativeEntry]) -> Mapping[str, bytes]:
         """The files, by name."""

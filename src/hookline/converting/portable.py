@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from hookline import registry
 from hookline.converting.adapter import PROGRAM, guarded
-from hookline.converting.mapping import Target, blocks, cell_findings
+from hookline.converting.mapping import blocks, cell_findings
 from hookline.converting.platforms import Platform, Rules, Writing
 from hookline.converting.report import EntryReport, Finding, kept, lost
 from hookline.model.events import EVENTS, Event
@@ -47,9 +47,13 @@ class _Writer:
         rows = registry.tools("canonical").rows
         return "|".join(dict.fromkeys(rows[name].kind.value for name in names))
 
-    def spread(self, entry: NativeEntry) -> tuple[NativeEntry, ...]:
+    def lanes(self, event: str) -> tuple[str, ...]:
         """One is enough."""
-        return (entry,)
+        return (event,)
+
+    def placed(self, entry: NativeEntry) -> NativeEntry:
+        """As it is."""
+        return entry
 
     def write(self, entries: Sequence[NativeEntry]) -> Mapping[str, bytes]:
         """One file."""
@@ -134,8 +138,8 @@ def hookline_calls(hooks: Sequence[Hook], target: Platform, config: str) -> tupl
     for hook in hooks:
         for event in hook.events:
             native = target.native_for(event)
-            if native:
-                seconds[native] = max(seconds.get(native, 0.0), hook.timeout)
+            for lane in target.writer.lanes(native) if native else ():
+                seconds[lane] = max(seconds.get(lane, 0.0), hook.timeout)
     return tuple(_call(native, target, config, wanted) for native, wanted in seconds.items())
 
 
@@ -164,10 +168,11 @@ def hook_report(hook: Hook, target: Platform) -> EntryReport:
         if not native:
             findings.append(lost("event", event, f"{target.client} has no event for {event}"))
             continue
-        becomes.append(native)
-        on = Target(native, target.dialect.support.events[native])
         findings.append(kept("event", event, native, on=native))
-        findings += cell_findings(_may_say(hook, event), on.row, target.client)
+        for lane in target.writer.lanes(native):
+            becomes.append(lane)
+            row = target.dialect.support.events[lane]
+            findings += cell_findings(_may_say(hook, event), row, target.client)
     return EntryReport(
         event=", ".join(hook.events),
         line=hook.source.line,

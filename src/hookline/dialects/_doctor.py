@@ -29,12 +29,13 @@ _KINDS: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (re.compile(r"`timeout` is in (?:milli)?seconds"), "timeout-unit"),
     (re.compile(r"ignores matchers"), "matcher-ignored"),
+    (re.compile(r"no hooks but managed ones run"), "hooks-switched-off"),
     (re.compile(r"\bmatcher `|\bmatcher is no\b"), "matcher-never-matches"),
 )
 _ELSE = {Voids.FILE: "file-void", Voids.ENTRY: "entry-void", Voids.NOTHING: "entry-doubt"}
-_EVENT = re.compile(r"no event `([^`]*)`")
-# A foreign tool in a matcher is told by what the whole matcher can match.
-_TOLD_ELSEWHERE = re.compile(r"has no tool `")
+_EVENT = re.compile(r"no event `(.*?)`|never fires (\w+)")
+# Told by what the whole matcher can match, and by the hook that is switched off.
+_TOLD_ELSEWHERE = re.compile(r"has no tool `|` is disabled here")
 
 
 class Cause(Struct, frozen=True, kw_only=True):
@@ -112,27 +113,27 @@ def files(checkup: Checkup) -> Iterator[Finding]:
 def _flaw(checkup: Checkup, seen: Seen, flaw: NativeFlaw) -> Finding:
     kind = next((id for said, id in _KINDS if said.search(flaw.message)), _ELSE[flaw.voids])
     severity = _N if flaw.voids is Voids.NOTHING else _E
-    what, fix = flaw.message, flaw.hint
+    what, fix, path = flaw.message, flaw.hint, seen.file.path
     if kind == "unknown-event":
-        name = (_EVENT.search(flaw.message) or ["", ""])[1]
-        right = _right_event(checkup, name)
+        named = _EVENT.search(flaw.message)
+        name, silent = (named[1], named[2]) if named else ("", "")
+        right = _right_event(checkup, name) if name else ""
         if right and right.lower() == name.lower():
             kind = "event-casing"
-        fix = f"write `{right}`" if right else fix or "take it out"
-        if any(name in each.events for each in checkup.readers.get(seen.file.path, ())):
+        fix = f"write `{right}`" if right else "take it out, if it is for no other agent"
+        if any((name or silent) in each.events for each in checkup.readers.get(path, ())):
             severity = _N  # meant for another client that reads the same file
     elif kind == "timeout-unit":
         severity = _E if _is_gate(checkup, seen, flaw.line) and "milli" in what else _W
-    elif kind == "matcher-never-matches":
+    elif kind in {"matcher-never-matches", "hooks-switched-off"}:
         severity = _E
     if flaw.voids is Voids.FILE:
         severity = _E
         what = f"{what}; for this {checkup.support.client} runs no hook of the whole file"
     elif flaw.voids is Voids.ENTRY and kind == "entry-void":
         what = f"{what}; {checkup.support.client} does not run it"
-    return checkup.found(
-        kind, severity, seen.file.path, flaw.line, what, fix or "correct it, or take it out"
-    )
+    fix = fix or "correct it, or take it out"
+    return checkup.found(kind, severity, path, flaw.line, what, fix)
 
 
 def _right_event(checkup: Checkup, name: str) -> str:

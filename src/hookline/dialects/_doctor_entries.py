@@ -135,7 +135,9 @@ def _fits_mcp(rules: Rules, entry: NativeEntry, matcher: str) -> bool:
 
 def _right_tools(checkup: Checkup, rules: Rules, matcher: str) -> str:
     """The platform's own names for the tools that a matcher seems to mean."""
-    own = {name.lower(): name for name in (*rules.aliases, *checkup.tools.rows)}
+    own: dict[str, str] = {}
+    for name in (*checkup.tools.rows, *rules.aliases):
+        own.setdefault(name.lower(), name)
     found: list[str] = []
     for word in _WORD.findall(matcher.partition("(")[0]):
         if word.lower() in own:
@@ -178,7 +180,8 @@ def _program_troubles(
             return
     started = program(checkup, rules, seen, entry)
     for each in troubles(started, checkup.machine.which) if started is not None else ():
-        what = f"on {entry.event}: {each.what}"
+        # Where the file itself is the hook, it has no line, and is the same for every event.
+        what = f"on {entry.event}: {each.what}" if entry.line else each.what
         yield _found(checkup, (seen, entry), each.id, _E, what, each.fix)
 
 

@@ -81,10 +81,14 @@ def program_of(
     if script and not _OPEN.search(script):
         shell = _SHELLS.fullmatch(os.path.basename(first)) is not None
         name = "" if "/" in first else first
-        return Program(name=name, path=os.path.join(cwd, script), by_shell=shell)
+        return Program(name=name, path=_joined(cwd, script), by_shell=shell)
     if "/" in first:
-        return Program(path=os.path.join(cwd, first), is_run=True, is_direct=is_direct)
+        return Program(path=_joined(cwd, first), is_run=True, is_direct=is_direct)
     return Program(name=first)
+
+
+def _joined(cwd: str, path: str) -> str:
+    return os.path.normpath(os.path.join(cwd, path))
 
 
 def _words(line: str) -> list[str]:

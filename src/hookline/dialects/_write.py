@@ -43,9 +43,13 @@ class Writer(ABC):
         """A matcher for just these tools."""
         return listed(names)
 
-    def spread(self, entry: NativeEntry) -> tuple[NativeEntry, ...]:
-        """The entries it takes for this one to be asked whenever it has to be."""
-        return (entry,)
+    def lanes(self, event: str) -> tuple[str, ...]:
+        """The events of the support table under which a hook has to stand to be always asked."""
+        return (event,)
+
+    def placed(self, entry: NativeEntry) -> NativeEntry:
+        """The entry as the platform's own reader has it."""
+        return entry
 
     @abstractmethod
     def write(self, entries: Sequence[NativeEntry]) -> Mapping[str, bytes]:

@@ -13,9 +13,17 @@ from hookline.installing.records import Record, Records, digest
 from hookline.installing.status import Standing
 from hookline.model.errors import HooklineError
 from hookline.model.findings import Finding, Seen, Severity
-from hookline.model.installing import Call, Entry, Inactive, Installed, Installer, Machine, Scope
-from hookline.model.installing import Target as _Target
 from hookline.model.hook import Layer
+from hookline.model.installing import (
+    Call,
+    Entry,
+    Inactive,
+    Installed,
+    Installer,
+    Machine,
+    Scope,
+    Target,
+)
 
 __all__ = ["blocking", "installed"]
 
@@ -41,9 +49,9 @@ def blocking(
     return tuple(dict.fromkeys((*standing.inactive, *known)))
 
 
-def _target(seen: Seen) -> _Target:
+def _target(seen: Seen) -> Target:
     scope = Scope.USER if seen.place.layer is Layer.USER else Scope.PROJECT
-    return _Target(file=seen.file.path, scope=scope)
+    return Target(file=seen.file.path, scope=scope)
 
 
 def installed(

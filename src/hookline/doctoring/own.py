@@ -6,7 +6,6 @@ Knows the loader and what it notes; must not know any platform.
 from collections.abc import Iterator
 
 from hookline.app import App
-from hookline.config.discover import MANAGED_FILE
 from hookline.config.load import Standing
 from hookline.config.types import Config, Note
 from hookline.model.errors import ConfigError, HooklineError
@@ -20,31 +19,40 @@ ID = "hookline"
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 
-def own_config(app: App, project: str, *, managed: str = MANAGED_FILE) -> Iterator[Finding]:
+def own_config(app: App, project: str, *, managed: str) -> Iterator[Finding]:
     """What of the config that counts in a project is not in force as it stands there."""
-    if app.config is None:
-        for standing in app.loader.standings(project, app.cwd):
-            yield from _standing(standing)
+    standings = [] if app.config is not None else [*app.loader.standings(project, app.cwd)]
     try:
         config = app.loader.load(project, app.cwd)
-    except ConfigError as error:
-        for problem in error.problems:
-            what = f"{problem.message}; until it is mended, whatever can be blocked is denied"
-            fix = problem.hint or "mend it; hookline check shows every mistake"
-            yield _found("config-broken", _E, problem.file, problem.line, what, fix)
-        return
     except HooklineError as error:
-        yield _found("config-broken", _E, app.home, 0, str(error), "run hookline check")
+        yield from (finding for each in standings for finding in _standing(each))
+        yield from _broken(app, error)
         return
+    noted = {note.file for note in config.notes}
+    for each in standings:
+        # One that HOOKLINE_TRUST vouches for is in force although nobody trusted it here.
+        doubtful = each.changed if each.state == "changed" else (each.config,)
+        if each.state not in {"untrusted", "changed"} or noted.intersection(doubtful):
+            yield from _standing(each)
+    known = {each.config for each in standings}
     for note in config.notes:
-        yield from _noted(note, managed)
+        if note.kind != "untrusted" or note.file not in known:
+            yield from _noted(note, managed)
     yield from _not_run(config)
 
 
+def _broken(app: App, error: HooklineError) -> Iterator[Finding]:
+    if not isinstance(error, ConfigError):
+        yield _found("config-broken", _E, app.home, 0, str(error), "run hookline check")
+        return
+    for problem in error.problems:
+        what = f"{problem.message}; until it is mended, whatever can be blocked is denied"
+        fix = problem.hint or "mend it; hookline check shows every mistake"
+        yield _found("config-broken", _E, problem.file, problem.line, what, fix)
+
+
 def _found(id: str, severity: Severity, file: str, line: int, what: str, fix: str) -> Finding:
-    return Finding(
-        id=id, dialect=ID, severity=severity, file=file, line=line, what=what, fix=fix
-    )
+    return Finding(id=id, dialect=ID, severity=severity, file=file, line=line, what=what, fix=fix)
 
 
 def _standing(standing: Standing) -> Iterator[Finding]:
@@ -63,7 +71,7 @@ def _standing(standing: Standing) -> Iterator[Finding]:
             yield _found("config-scripts-changed", _W, file, 0, what, trust)
         case "missing":
             what = "this config is gone, and its trusted version is still in force"
-            fix = "put it back, or run hookline trust --forget"
+            fix = f"put it back, or run hookline trust --revoke {file}"
             yield _found("config-missing", _W, file, 0, what, fix)
         case "damaged":
             yield _found("config-broken", _E, file, 0, standing.damage, trust)
@@ -74,13 +82,15 @@ def _standing(standing: Standing) -> Iterator[Finding]:
 def _noted(note: Note, managed: str) -> Iterator[Finding]:
     if note.kind == "paused":
         fix = "hookline pause --off"
-        yield _found("paused", _E, note.file, 0, f"{note.message}", fix)
+        yield _found("paused", _E, note.file, 0, note.message, fix)
     elif note.kind == "ignored" and note.file == managed:
         fix = f"sudo chown root {managed} && sudo chmod go-w {managed}, its folder alike"
         yield _found("managed-ignored", _E, note.file, 0, note.message, fix)
     elif note.kind == "ignored":
         fix = "hookline list shows which hooks are in force"
         yield _found("config-ignored", _W, note.file, 0, note.message, fix)
+    elif note.kind == "untrusted":
+        yield _found("include-not-trusted", _E, note.file, 0, note.message, "hookline trust")
     elif note.kind == "broken":
         fix = f"mend {note.file}; hookline check shows every mistake"
         yield _found("include-broken", _W, note.file, 0, note.message, fix)

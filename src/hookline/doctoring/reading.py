@@ -7,7 +7,7 @@ import errno
 import os
 import shlex
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from hookline.model.findings import Finding, Seen, Severity
 from hookline.model.hook import Layer
@@ -22,9 +22,16 @@ _ABSENT = (FileNotFoundError, NotADirectoryError)
 
 
 def see(
-    files: NativeFiles, where: Where, named: tuple[str, ...], found: list[Finding]
+    files: NativeFiles,
+    where: Where,
+    named: tuple[str, ...],
+    owners: Mapping[str, NativeFiles],
+    found: list[Finding],
 ) -> Iterator[Seen]:
-    """A platform's files, each once; what cannot be read goes to ``found``."""
+    """A platform's files, each once; what cannot be read goes to ``found``.
+
+    Files of another platform that it runs too are read as their owner reads them.
+    """
     read: set[str] = set()
     for place in (*_named(files, named), *files.places(where)):
         for path in _paths(files, place, found):
@@ -33,7 +40,8 @@ def see(
             read.add(path)
             content = _content(files, path, found)
             if content is not None:
-                yield Seen(place=place, file=files.read(path, content), content=content)
+                file = owners.get(place.dialect, files).read(path, content)
+                yield Seen(place=place, file=file, content=content)
 
 
 def _named(files: NativeFiles, named: tuple[str, ...]) -> Iterator[NativePlace]:

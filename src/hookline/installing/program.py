@@ -24,12 +24,13 @@ def own_program() -> tuple[str, ...]:
 
 
 def _candidates() -> Iterator[tuple[str, ...]]:
+    # Isolated, because a repository can set an agent's environment: PYTHONPATH must not choose
+    # the guard, and nor must a project with a folder called hookline.
+    yield (sys.executable, "-I", "-m", "hookline")
     for folder in dict.fromkeys(_folders()):
         script = os.path.join(os.path.abspath(folder), "hookline")
         if os.access(script, os.X_OK):
             yield (script,)
-    # -P: a project with a folder called hookline must not become the guard.
-    yield (sys.executable, "-P", "-m", "hookline")
 
 
 def _folders() -> tuple[str, str]:

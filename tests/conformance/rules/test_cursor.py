@@ -1,13 +1,11 @@
-"""Rules of Cursor's that no other test shows: exit 2, Claude Code's names, and our own entries."""
+"""Rules of Cursor's that no other test shows: exit 2, and Claude Code's names and words."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hookline.dialects.cursor import DIALECT
-from hookline.dialects.cursor.install import INSTALLER
 from hookline.model.answers import Answer, deny
 from hookline.model.events import (
     EVENTS,
@@ -17,10 +15,8 @@ from hookline.model.events import (
     SubagentStart,
     UserPromptSubmit,
 )
-from hookline.model.installing import Scope
 from hookline.model.verdicts import Verdict
 from support.clients import cursor as client
-from support.installing import CALL, machine_at
 
 
 def decoded(native: str, **fields: Any) -> Event:
@@ -94,39 +90,3 @@ def test_of_two_permissions_in_one_answer_the_stricter_counts() -> None:
 def test_a_session_starts_whatever_a_hook_says_of_going_on() -> None:
     answer = read("sessionStart", {"continue": False, "user_message": "no"})
     assert answer.verdict is Verdict.PASS
-
-
-# ── installing ──────────────────────────────────────────────────────────────────────────────
-
-
-def entries(tmp_path: Path, scope: Scope) -> dict[str, Any]:
-    (target,) = INSTALLER.targets(machine_at(tmp_path), scope, shared=False)
-    written = json.loads(INSTALLER.add(target, None, CALL))
-    assert written["version"] == 1
-    return {event: entry for event, (entry,) in written["hooks"].items()}
-
-
-def test_gates_fail_closed_and_nothing_else_does(tmp_path: Path) -> None:
-    found = entries(tmp_path, Scope.USER)
-    closed = {event for event, entry in found.items() if entry.get("failClosed")}
-    assert closed == {
-        *("preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile"),
-        *("beforeTabFileRead", "subagentStart", "beforeSubmitPrompt"),
-    }
-    assert {entry["timeout"] for entry in found.values()} == {600}
-    assert {event for event, entry in found.items() if entry.get("loop_limit") == 5} == {
-        "stop",
-        "subagentStop",
-    }
-
-
-def test_commands_and_mcp_calls_are_asked_about_where_a_person_can_be_asked(
-    tmp_path: Path,
-) -> None:
-    assert entries(tmp_path, Scope.USER)["preToolUse"]["matcher"] == "^(?!Shell$|MCP:)"
-
-
-def test_in_a_project_mcp_calls_are_judged_before_every_tool_for_cloud_agents(
-    tmp_path: Path,
-) -> None:
-    assert entries(tmp_path, Scope.PROJECT)["preToolUse"]["matcher"] == "^(?!Shell$)"

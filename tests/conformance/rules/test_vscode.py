@@ -1,4 +1,4 @@
-"""Rules of VS Code's that no other test shows: payloads, the end of a row, settings that switch off."""
+"""Rules of VS Code's that no other test shows: payloads, stops, and how answers of several add up."""
 
 import json
 from pathlib import Path
@@ -8,18 +8,15 @@ import pytest
 
 from hookline.dialects.vscode import DIALECT
 from hookline.dialects.vscode.files import FILES
-from hookline.dialects.vscode.install import INSTALLER
 from hookline.model import events
 from hookline.model.answers import Answer
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.events import Event, PostToolUse, PreToolUse
-from hookline.model.installing import Installed, Scope
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
 from hookline.model.verdicts import Verdict
 from support.clients import vscode as client
 from support.hosts import host
-from support.installing import CALL, machine_at
 
 SHELL = PreToolUse(tool=tool("shell", command="ls"))
 
@@ -125,42 +122,19 @@ def test_the_first_block_of_a_result_comes_first(tmp_path: Path) -> None:
     assert outcome.reason.startswith("one")
 
 
+def test_exit_2_blocks_a_result_too(tmp_path: Path) -> None:
+    done = PostToolUse(tool=SHELL.tool)
+    outcome = hosted(tmp_path, "PostToolUse", done, "echo secrets >&2; exit 2")
+    assert outcome.verdict is Verdict.DENY
+    assert outcome.reason.startswith("secrets")
+
+
+def test_a_line_is_one_for_the_systems_shell(tmp_path: Path) -> None:
+    hosted(tmp_path, "PreToolUse", SHELL, 'echo "$0" | cat > shell')
+    assert (tmp_path / "shell").read_text() == "/bin/sh\n"
+
+
 def test_what_a_hook_prints_before_compaction_is_not_read(tmp_path: Path) -> None:
     line = says({"decision": "block", "continue": False, "systemMessage": "x"})
     outcome = hosted(tmp_path, "PreCompact", events.PreCompact(trigger="auto"), line)
     assert (outcome.verdict, outcome.answer.notice) == (Verdict.PASS, ())
-
-
-# ── installing ──────────────────────────────────────────────────────────────────────────────
-
-
-def test_a_file_of_ours_has_no_version_and_its_time_is_in_seconds(tmp_path: Path) -> None:
-    (target,) = INSTALLER.targets(machine_at(tmp_path), Scope.USER, shared=False)
-    assert target.file.endswith("/home/.copilot/hooks/hookline-vscode.json")
-    written = json.loads(INSTALLER.add(target, None, CALL))
-    assert set(written) == {"hooks"}
-    assert set(written["hooks"]) == set(DIALECT.support.events)
-    (entry,) = written["hooks"]["PreToolUse"]
-    assert (entry["type"], entry["timeout"]) == ("command", 600)
-
-
-@pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        ({}, []),
-        ({"chat.useHooks": True}, []),
-        ({"chat.useHooks": False}, ["chat.useHooks"]),
-        ({"chat.hookFilesLocations": {"~/.copilot/hooks": False}}, ["~/.copilot/hooks"]),
-        ({"chat.hookFilesLocations": {".github/hooks": False}}, []),
-    ],
-)
-def test_settings_that_keep_our_file_from_being_run_are_told(
-    tmp_path: Path, settings: dict[str, Any], told: list[str]
-) -> None:
-    machine = machine_at(tmp_path)
-    file = tmp_path / "home/.config/Code/User/settings.json"
-    file.parent.mkdir(parents=True)
-    file.write_text(json.dumps(settings))
-    (target,) = INSTALLER.targets(machine, Scope.USER, shared=False)
-    found = INSTALLER.inactive(machine, [Installed(target)])
-    assert [word in each.why for word, each in zip(told, found, strict=True)] == [True] * len(told)

@@ -59,7 +59,7 @@ def test_install_is_for_the_user_and_says_what_it_covers(machine: Machine, claud
     assert "not active" not in done.out
     entries = json.loads(claude.read_text())["hooks"]["PreToolUse"][0]["hooks"]
     assert f"--home {machine.state} --user-config {machine.user_dir}" in entries[0]["command"]
-    assert str(Path(sys.executable).parent / "hookline") in entries[0]["command"]
+    assert f"{sys.executable} -I -m hookline hook" in entries[0]["command"]
 
 
 def test_install_twice_changes_nothing(machine: Machine, claude: Path) -> None:
@@ -361,7 +361,8 @@ def test_status_of_what_is_in_force(machine: Machine, claude: Path) -> None:
     (data,) = machine.call("status", "claude-code", "--json").json
     assert data["active"] is True
     assert "PreToolUse" in data["covered"]
-    assert data["installed"][0]["entries"][0]["call"][1:3] == ["hook", "claude-code"]
+    call = data["installed"][0]["entries"][0]["call"]
+    assert call[call.index("hookline") :][1:3] == ["hook", "claude-code"]
 
 
 def test_status_tells_of_other_projects(machine: Machine, tmp_path: Path) -> None:

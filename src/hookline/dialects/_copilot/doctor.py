@@ -25,16 +25,19 @@ _CAMEL = re.compile(r"\b(?:toolName|toolArgs|sessionId|toolResult)\b")
 _SNAKE = re.compile(r"\b(?:tool_name|tool_input|session_id|tool_result)\b")
 _NESTED = re.compile(r"hookSpecificOutput[\"']?\s*:\s*\{[^{}]*\}")
 _DECISION = re.compile(r"permissionDecision\b")
+_CLAUDE_ONLY = {*CLAUDE_NAMES.values(), "Task"}
 # These have one form under both names.
 _ONE_FORM = {"permissionRequest", "notification"}
 
 
 def _matches(entry: NativeEntry, name: str) -> bool:
+    if name in _CLAUDE_ONLY:
+        return False  # counts as another name of the tool, and is no tool by itself
     matcher, called = entry.matcher or "", CLAUDE_NAMES.get(name, name)
     try:
         if not by_claude_rules(entry):
             return whole(matcher, name) or (is_pascal(entry.event) and whole(matcher, called))
-        names = {name, called}
+        names = {name, called, *({"Task"} if called == "Agent" else ())}
         return not names.isdisjoint(matcher.split("|")) or whole(matcher, called)
     except HandlerError:
         return True
@@ -51,7 +54,6 @@ _RULES = Rules(
         for name in (camel, pascal_name(camel))
     ),
     matches=_matches,
-    aliases=("Task",),
     mcp="SERVER-TOOL",
     variables=("COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     base=_base,

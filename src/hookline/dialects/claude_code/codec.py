@@ -160,7 +160,7 @@ class ClaudeCode(JsonDialect):
     def stdin(self, event: Event) -> bytes:
         """One line with its end, without which a shell's ``read`` reports a failure."""
         told = super().stdin(event)
-        return told if event.dialect == self.id or told.endswith(b"\n") else told + b"\n"
+        return told if told == bytes(event.raw) else told + b"\n"
 
     def payload(self, event: Event) -> dict[str, Any]:
         """A payload in this client's own words, for an event that came from elsewhere."""

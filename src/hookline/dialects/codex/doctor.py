@@ -3,11 +3,12 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hookline.dialects._doctor import Cause, Rules, line_in
 from hookline.dialects._doctor_entries import common, entries
+from hookline.dialects._files import is_hookline
 from hookline.dialects._located import UnreadableText
 from hookline.dialects._patterns import found
 from hookline.dialects.codex import trust
@@ -21,7 +22,7 @@ from hookline.model.native import NativeEntry
 __all__ = ["findings", "hook_hash"]
 
 _STARTS = ("startup", "resume", "clear", "compact", "fork")
-_REVIEW = "inside Codex, /hooks shows it and lets you trust it"
+_REVIEW = "inside Codex, /hooks shows them and lets you trust them"
 # Of these events the matcher is part of what is trusted, and of these it is not.
 _WITH_MATCHER = {
     *("PreToolUse", "PermissionRequest", "PostToolUse"),
@@ -67,11 +68,7 @@ _RULES = Rules(
             id="hooks-switched-off",
             keys=("features", "codex_hooks"),
         ),
-        Cause(
-            phrase="`allow_managed_hooks_only`",
-            id="hooks-switched-off",
-            keys=("allow_managed_hooks_only",),
-        ),
+        Cause(phrase="`allow_managed_hooks_only`"),
         Cause(phrase="is no trusted project", id="project-not-trusted"),
         Cause(phrase="not trusted, or switched off"),
         Cause(phrase="Codex refuses the whole file"),
@@ -89,26 +86,37 @@ def findings(checkup: Checkup) -> Iterator[Finding]:
 
 def _untrusted(checkup: Checkup) -> Iterator[Finding]:
     state, file = _state(checkup)
+    waiting: dict[tuple[str, str], list[NativeEntry]] = {}
     for seen, entry in entries(checkup):
         key = str(entry.options.get("key", ""))
         if seen.place.layer is Layer.MANAGED or seen.place.scope == "plugin" or not key:
             continue
         row = state.get(key) or state.get(_real(key)) or {}
-        here = seen.file.path, entry.line
         if row.get("enabled") is False:
             what = f"this hook is switched off in {file}, so Codex does not run it"
             fix = "inside Codex, /hooks switches it on again"
+            here = seen.file.path, entry.line
             yield checkup.found("hook-disabled", Severity.WARNING, *here, what, fix)
         elif "trusted_hash" not in row:
-            what = f"nobody has trusted this hook on {entry.event}, and Codex skips it silently"
-            yield checkup.found("hook-not-trusted", Severity.ERROR, *here, what, _fix(entry))
+            waiting.setdefault(("hook-not-trusted", seen.file.path), []).append(entry)
         elif hook_hash(entry) not in (None, row["trusted_hash"]):
-            what = f"this hook on {entry.event} changed since it was trusted, and Codex skips it"
-            yield checkup.found("hook-changed", Severity.ERROR, *here, what, _fix(entry))
+            waiting.setdefault(("hook-changed", seen.file.path), []).append(entry)
+    for (id, path), found_there in waiting.items():
+        line = found_there[0].line
+        yield checkup.found(
+            id, Severity.ERROR, path, line, _why(id, found_there), _fix(found_there)
+        )
 
 
-def _fix(entry: NativeEntry) -> str:
-    ours = "hookline hook codex" in str(entry.command)
+def _why(id: str, waiting: Sequence[NativeEntry]) -> str:
+    hooks = ", ".join(f"{entry.event} on line {entry.line}" for entry in waiting)
+    if id == "hook-changed":
+        return f"these hooks changed since they were trusted, and Codex skips them: {hooks}"
+    return f"nobody has trusted these hooks, and Codex skips them silently: {hooks}"
+
+
+def _fix(waiting: Sequence[NativeEntry]) -> str:
+    ours = all(is_hookline(entry.command) for entry in waiting)
     return f"{_REVIEW}; or: hookline install codex --trust" if ours else _REVIEW
 
 

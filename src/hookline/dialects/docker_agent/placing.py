@@ -6,19 +6,27 @@ if anything but our entries changed, there is no edit and a person is asked to h
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum
 
-from hookline.dialects._call import words_of
-from hookline.dialects._located import UnreadableText
 from hookline.dialects._spoken import spoken_line
 from hookline.dialects.docker_agent import DIALECT
 from hookline.dialects.docker_agent.answers import PREEMPT_LANE
+from hookline.dialects.docker_agent.ours import (
+    Holder,
+    Ours,
+    Shape,
+    find,
+    holders,
+    keys_before,
+    lanes,
+    read,
+    rest,
+)
 from hookline.dialects.docker_agent.reading import MATCHED, PREEMPT
-from hookline.dialects.docker_agent.yamlnodes import Edit, Node, Text, read_nodes
+from hookline.dialects.docker_agent.yamlnodes import Edit, Node, Text
+from hookline.dialects.docker_agent.yamltext import parse_yaml
 from hookline.model.installing import Call, Entry, InstallError
 
-__all__ = ["Placing", "Shape"]
+__all__ = ["Placing"]
 
 _TIMEOUT = 600
 _ANY = {"", "*"}
@@ -27,65 +35,23 @@ _BY_HAND = (
 )
 
 
-class Shape(Enum):
-    """What a file holds: agents with hooks, or the hooks themselves."""
-
-    AGENTS = "agents"
-    HOOKS = "hooks"
-
-
-@dataclass(frozen=True, slots=True)
-class _Holder:
-    """One mapping of events, or the agent that has none yet."""
-
-    name: str
-    agent: Node
-    key: Node | None
-    hooks: Node | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Ours:
-    """An entry of ours: the node that goes when it goes, and what it calls."""
-
-    holder: str
-    event: str
-    lane: str
-    node: Node
-    siblings: Node
-    """The list that the node stands in."""
-    words: tuple[str, ...]
-    matcher: str = ""
-    shares: bool = False
-    """Whether it stands beside hooks of others under one matcher."""
-
-
-def _read(content: bytes) -> Node:
-    """The nodes of a file. Raises InstallError."""
-    try:
-        return read_nodes(content)
-    except (UnreadableText, UnicodeDecodeError) as error:
-        line = getattr(error, "line", 1)
-        said = getattr(error, "message", "the file is not UTF-8")
-        raise InstallError(f"line {line}: {said}") from error
-
-
 class Placing:
     """One file, and our entries in it."""
 
     def __init__(self, content: bytes, shape: Shape, events: Sequence[str]) -> None:
         self._shape = shape
         self._events = events
+        self._root = read(content)
         self._text = Text(content)
-        self._root = _read(content)
-        self._holders = list(_holders(self._root, shape))
-        self._ours = [each for holder in self._holders for each in _find(holder)]
+        self._merged = parse_yaml(content)
+        self._holders = list(holders(self._root, shape))
+        self._ours = [each for holder in self._holders for each in find(holder)]
 
     # ── what there is ───────────────────────────────────────────────────────────────────────
 
     def entries(self) -> list[Entry]:
         """One for each event and call: what all agents and lanes have alike is one entry."""
-        found: dict[tuple[str, tuple[str, ...]], list[_Ours]] = {}
+        found: dict[tuple[str, tuple[str, ...]], list[Ours]] = {}
         for each in self._ours:
             words = tuple(each.event if word == PREEMPT_LANE else word for word in each.words)
             found.setdefault((each.event, words), []).append(each)
@@ -94,14 +60,14 @@ class Placing:
             for (event, words), ours in found.items()
         ]
 
-    def _narrowed(self, event: str, ours: Sequence[_Ours]) -> str:
+    def _narrowed(self, event: str, ours: Sequence[Ours]) -> str:
         """What an event's entries leave out; empty when nothing."""
         there = {(each.holder, each.lane) for each in ours if each.matcher in _ANY}
         for each in ours:
             if each.matcher not in _ANY:
                 return each.matcher
         for holder in self._holders:
-            for lane in _lanes(event):
+            for lane in lanes(event):
                 if (holder.name, lane) not in there:
                     agent = f" of agent {holder.name}" if holder.name else ""
                     return f"not on {lane}{agent}"
@@ -113,6 +79,8 @@ class Placing:
         """The file with our entries. Raises InstallError."""
         if self._shape is Shape.AGENTS and not self._holders:
             raise InstallError("there is no agent in it: docker-agent's files have `agents:`")
+        for holder in self._holders:
+            self._refuse_to_hide(holder)
         edits = [edit for holder in self._holders for edit in self._into(holder, call)]
         new = self._text.edited(edits)
         done = Placing(new, self._shape, self._events)
@@ -121,9 +89,22 @@ class Placing:
             raise InstallError(_BY_HAND)
         return new
 
-    def _into(self, holder: _Holder, call: Call) -> Iterator[Edit]:
+    def _refuse_to_hide(self, holder: Holder) -> None:
+        """What comes by a merge (`<<`) would give way to a key of ours."""
+        keys = self._merged.members
+        if holder.hooks is not self._root:
+            agent = keys["agents"].members[holder.name].members
+            keys = agent["hooks"].members if "hooks" in agent else {}
+        own = {key.value for key, _ in holder.hooks.members} if holder.hooks is not None else set()
+        if keys.keys() - own:
+            raise InstallError(
+                f"line {holder.agent.line + 1}: hooks are merged in there with `<<`, and would be "
+                "lost beside ours: write them out"
+            )
+
+    def _into(self, holder: Holder, call: Call) -> Iterator[Edit]:
         ours = [each for each in self._ours if each.holder == holder.name]
-        kept: dict[str, _Ours] = {}
+        kept: dict[str, Ours] = {}
         for each in ours:
             if each.event in self._events and each.lane not in kept:
                 kept[each.lane] = each
@@ -135,7 +116,7 @@ class Placing:
         missing = {
             event: lanes
             for event in self._events
-            if (lanes := [lane for lane in _lanes(event) if lane not in kept])
+            if (lanes := [lane for lane in lanes(event) if lane not in kept])
         }
         yield from _inserted(holder, missing, call)
 
@@ -143,7 +124,7 @@ class Placing:
 
     def removed(self, before: bytes | None) -> bytes:
         """The file without our entries. Raises InstallError."""
-        theirs = _empties(before, self._shape)
+        theirs = keys_before(before, self._shape)
         edits = [
             edit
             for holder in self._holders
@@ -158,7 +139,7 @@ class Placing:
         return new
 
     def _dropped(
-        self, holder: _Holder, gone: Sequence[_Ours], theirs: Mapping[str, set[str]]
+        self, holder: Holder, gone: Sequence[Ours], theirs: Mapping[str, set[str]]
     ) -> Iterator[Edit]:
         """Without these entries, nor the keys that only they made necessary."""
         yield from (_edit(each, ()) for each in gone)
@@ -185,83 +166,8 @@ class Placing:
         ours = {id(each.node) for each in self._ours}
         holding = {id(holder.hooks) for holder in self._holders}
         agents = {id(holder.agent) for holder in self._holders}
-        plain = _plain(self._root, ours, holding, agents)
+        plain = rest(self._root, ours, holding, agents)
         return None if plain == {"&": ""} else plain
-
-
-# ── reading ─────────────────────────────────────────────────────────────────────────────────
-
-
-def _lanes(event: str) -> tuple[str, ...]:
-    return (event, PREEMPT_LANE) if event == "pre_tool_use" else (event,)
-
-
-def _holders(root: Node, shape: Shape) -> Iterator[_Holder]:
-    if shape is Shape.HOOKS and root.get("agents") is None:
-        yield _Holder("", root, None, root)
-        return
-    agents = root.get("agents")
-    for name, agent in agents.members if agents is not None else ():
-        keys = {key.value: (key, value) for key, value in agent.members}
-        key, hooks = keys.get("hooks", (None, None))
-        yield _Holder(name.value, agent, key, hooks)
-
-
-def _find(holder: _Holder) -> Iterator[_Ours]:
-    for key, listed in holder.hooks.members if holder.hooks is not None else ():
-        for item in listed.items if listed.kind == "list" else ():
-            yield from _in_item(holder.name, key.value, listed, item)
-
-
-def _in_item(name: str, event: str, listed: Node, item: Node) -> Iterator[_Ours]:
-    inner = item.get("hooks")
-    if inner is None or inner.kind != "list":
-        words = _words(item)
-        if words:
-            yield _Ours(name, event, event, item, listed, words)
-        return
-    matcher, preempt = item.get("matcher"), item.get(PREEMPT)
-    is_preempt = preempt is not None and preempt.value == "true" and event == "pre_tool_use"
-    lane = PREEMPT_LANE if is_preempt else event
-    narrowed = matcher.value if matcher is not None else ""
-    called = [(handler, _words(handler)) for handler in inner.items]
-    if called and all(words for _, words in called):
-        yield _Ours(name, event, lane, item, listed, called[0][1], narrowed)
-        return
-    for handler, words in called:
-        if words:
-            yield _Ours(name, event, lane, handler, inner, words, narrowed, shares=True)
-
-
-def _words(handler: Node) -> tuple[str, ...]:
-    command = handler.get("command")
-    return words_of(command.value, DIALECT.id) if command is not None else ()
-
-
-def _plain(node: Node, ours: set[int], holding: set[int], agents: set[int]) -> object:
-    """A node as data, without ours; aliases stay names, so that none can grow without end."""
-    if node.kind in {"text", "alias"}:
-        return None if node.empty else (node.kind, node.anchor, node.value)
-    if node.kind == "list":
-        kept = [each for each in node.items if id(each) not in ours]
-        return [node.anchor, *(_plain(each, ours, holding, agents) for each in kept)]
-    found = {key.value: _plain(value, ours, holding, agents) for key, value in node.members}
-    if id(node) in holding:
-        found = {key: value for key, value in found.items() if value not in (None, [""])}
-    if id(node) in agents and found.get("hooks", 0) in (None, {"&": ""}):
-        del found["hooks"]
-    return {**found, "&": node.anchor}
-
-
-def _empties(before: bytes | None, shape: Shape) -> Mapping[str, set[str]]:
-    """By agent, the events that were there without us, and `hooks` itself."""
-    if before is None:
-        return {}
-    found: dict[str, set[str]] = {}
-    for holder in _holders(_read(before), shape):
-        events = {key.value for key, _ in holder.hooks.members} if holder.hooks else set()
-        found[holder.name] = events | ({""} if holder.key is not None else set())
-    return found
 
 
 # ── writing ─────────────────────────────────────────────────────────────────────────────────
@@ -279,13 +185,13 @@ def _written(event: str, lane: str, call: Call, column: int, bare: bool = False)
     return f"{' ' * column}- {hook}"
 
 
-def _edit(ours: _Ours, lines: tuple[str, ...]) -> Edit:
+def _edit(ours: Ours, lines: tuple[str, ...]) -> Edit:
     if ours.siblings.flow:
         raise InstallError(f"line {ours.node.line + 1}: {_BY_HAND}")
     return Edit(ours.node.line, ours.node.end, lines)
 
 
-def _inserted(holder: _Holder, missing: Mapping[str, Sequence[str]], call: Call) -> Iterator[Edit]:
+def _inserted(holder: Holder, missing: Mapping[str, Sequence[str]], call: Call) -> Iterator[Edit]:
     if not missing:
         return
     hooks, agent = holder.hooks, holder.agent

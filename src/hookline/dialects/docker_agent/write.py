@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from hookline.dialects._write import COMMENT, Writer
+from hookline.dialects.docker_agent.answers import PREEMPT_LANE
 from hookline.dialects.docker_agent.reading import MATCHED, PREEMPT
 from hookline.model.native import NativeEntry
 
@@ -18,19 +19,27 @@ class DockerAgentWriter(Writer):
 
     path = "hooks.d/hookline.yaml"
     says = frozenset({"matcher", "timeout", "env", "name", "fails_closed"})
-    matched = frozenset(MATCHED)
+    matched = frozenset({*MATCHED, PREEMPT_LANE})
     heeds = frozenset({"agent", "main", "agents", "on_error", PREEMPT, "with"})
 
-    def spread(self, entry: NativeEntry) -> tuple[NativeEntry, ...]:
-        """Before a tool twice: what was approved beforehand never reaches the default lane."""
-        if entry.event != _GATE:
-            return (entry,)
-        return replace(entry, options={**entry.options, PREEMPT: True}), entry
+    def lanes(self, event: str) -> tuple[str, ...]:
+        """Before a tool two: what was approved beforehand never reaches the default one."""
+        return (PREEMPT_LANE, event) if event == _GATE else (event,)
+
+    def placed(self, entry: NativeEntry) -> NativeEntry:
+        """The lane and what a failure means are options there."""
+        options = dict(entry.options)
+        if entry.event == PREEMPT_LANE:
+            options[PREEMPT] = True
+        if entry.fails_closed:
+            options["on_error"] = "block"
+        event = _GATE if entry.event == PREEMPT_LANE else entry.event
+        return replace(entry, event=event, options=options)
 
     def write(self, entries: Sequence[NativeEntry]) -> Mapping[str, bytes]:
         """One file."""
         events: dict[str, list[NativeEntry]] = {}
-        for entry in entries:
+        for entry in map(self.placed, entries):
             events.setdefault(entry.event, []).append(entry)
         lines = []
         for event, listed in events.items():
@@ -66,7 +75,7 @@ def _hook(entry: NativeEntry) -> Iterator[str]:
     yield f"command: {_quoted(entry.command)}"
     if entry.timeout is not None:
         yield f"timeout: {int(entry.timeout)}"
-    if entry.fails_closed and entry.event != _GATE:  # which closes by itself
+    if entry.options.get("on_error") == "block" and entry.event != _GATE:  # closed by itself
         yield "on_error: block"
     if entry.env:
         yield "env:"

@@ -9,6 +9,7 @@ from hookline.dialects._doctor_entries import common, entries, script
 from hookline.dialects._files import is_hookline
 from hookline.dialects._located import UnreadableText, read_json
 from hookline.dialects.vscode.entries import native_event
+from hookline.dialects.vscode.files import FILES
 from hookline.model.findings import Checkup, Finding, Seen, Severity
 from hookline.model.native import NativeEntry
 
@@ -91,6 +92,7 @@ def _unheard(checkup: Checkup) -> Iterator[Finding]:
         if _DECIDES.search(text) and "hookSpecificOutput" not in text:
             what = "this hook says `decision` at the top level, which VS Code ignores on Stop"
             fix = 'print {"hookSpecificOutput": {"hookEventName": "Stop", "decision": "block", …}}'
-            yield checkup.found(
-                "answer-ignored", Severity.ERROR, seen.file.path, entry.line, what, fix
-            )
+            # What is written for Copilot CLI is right there.
+            own = FILES.owns(seen.file.path, seen.content)
+            severity = Severity.ERROR if own else Severity.NOTE
+            yield checkup.found("answer-ignored", severity, seen.file.path, entry.line, what, fix)
