@@ -55,7 +55,11 @@ def read(path: Path) -> Manifest:
 
 def manifests() -> dict[str, Manifest]:
     """Every manifest by dialect."""
-    return {path.stem: read(path) for path in sorted(FOLDER.glob("*.toml"))}
+    return {path.stem: read(path) for path in sorted(FOLDER.glob("*.toml"), key=_name)}
+
+
+def _name(path: Path) -> str:
+    return path.stem
 
 
 def counts(known: Mapping[str, Manifest]) -> list[Count]:

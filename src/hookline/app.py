@@ -25,6 +25,7 @@ from hookline.model.outcome import Outcome, Translated
 from hookline.model.ports import Caller, PinnedFiles, Services
 from hookline.model.support import Support
 from hookline.model.text import visible
+from hookline.model.verdicts import Verdict
 from hookline.store.answers import Answers, Arrival
 from hookline.store.memory import BriefMemories, SessionMemories
 from hookline.store.sessions import MemoryRoots, SessionRoots
@@ -170,7 +171,10 @@ class App:
                 return slot.known.outcome(event, registry.tools(event.dialect))
             left = None if timeout is None else timeout - (monotonic() - started)
             outcome = await self.fire(event, timeout=left, client=client)
-            slot.keep(outcome)
+            # An allow that could not be said here is still to be said through the other entry.
+            said = (client or registry.dialect(event.dialect)).translate(outcome).answer
+            if outcome.verdict is not Verdict.ALLOW or said.verdict is Verdict.ALLOW:
+                slot.keep(outcome)
         return outcome
 
     async def fire(

@@ -90,14 +90,15 @@ def test_every_test_that_a_rule_names_exists(platform: str) -> None:
         path = ROOT / test.partition("::")[0]
         if not path.is_file() or test not in ids_in(path):
             missing.append(test)
-    assert missing == []
+    assert not missing, "\n".join(missing)
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_every_test_of_a_platform_shows_a_rule_or_is_listed_as_our_own(platform: str) -> None:
     files = [path for folder in FOLDERS for path in sorted((ROOT / folder).glob("test_*.py"))]
     own = set().union(*(ids_in(path) for path in files if owner(path) == platform))
-    assert sorted(own - named(platform)) == []
+    unnamed = sorted(own - named(platform))
+    assert not unnamed, "\n".join(unnamed)
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

@@ -64,6 +64,22 @@ def test_the_commands_of_the_readme_print_what_it_shows(
         assert re.fullmatch(as_pattern(lines), done.stdout, re.S), f"{command}\n{done.stdout}"
 
 
+def test_the_commands_of_the_platforms_page_run(tmp_path: Path, shell_env: dict[str, str]) -> None:
+    project = tmp_path / "project"
+    (project / ".claude").mkdir(parents=True)
+    (project / ".claude/settings.json").write_text(
+        '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}',
+        encoding="utf-8",
+    )
+    for block in blocks(ROOT / "docs/platforms.md", "console"):
+        for command, lines in commands(block):
+            done = subprocess.run(
+                command, shell=True, cwd=project, env=shell_env, capture_output=True, text=True
+            )
+            assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+            assert re.fullmatch(as_pattern(lines), done.stdout, re.S), f"{command}\n{done.stdout}"
+
+
 def test_the_python_of_the_readme_runs(tmp_path: Path, shell_env: dict[str, str]) -> None:
     script = tmp_path / "example.py"
     script.write_text(blocks(ROOT / "README.md", "python")[0], encoding="utf-8")
@@ -85,13 +101,22 @@ def test_every_config_in_the_docs_is_valid(
     page: Path, block: str, tmp_path: Path, shell_env: dict[str, str]
 ) -> None:
     config = tmp_path / "hookline.yaml"
-    included = yaml.safe_load(block).get("include", [])
-    for name in included:
-        (tmp_path / name).write_text("version: 1\n", encoding="utf-8")
+    for entry in yaml.safe_load(block).get("include", []):
+        include(tmp_path, entry if isinstance(entry, str) else entry["file"])
     config.write_text(block, encoding="utf-8")
     argv = [sys.executable, "-m", "hookline", "check", str(config)]
     done = subprocess.run(argv, env=shell_env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def include(base: Path, name: str) -> None:
+    """Something that can be included under this name."""
+    path = base / name
+    if not path.suffix:
+        path /= "settings.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    agents = "agents: {root: {}}\n" if "agents" in name else "version: 1\n"
+    path.write_text(agents if path.suffix == ".yaml" else "{}", encoding="utf-8")
 
 
 def test_every_link_between_pages_leads_somewhere() -> None:

@@ -59,7 +59,6 @@ def gone(command: str) -> str:
     return command.replace(f"{sys.executable} -I -m hookline", "/nowhere/hookline")
 
 
-
 def tree(*bases: Path) -> dict[str, bytes]:
     """Every file below these directories."""
     files = [path for base in bases for path in sorted(base.rglob("*")) if path.is_file()]

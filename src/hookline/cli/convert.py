@@ -14,6 +14,7 @@ from hookline.converting.platforms import platform, platform_names
 from hookline.converting.portable import HOOKLINE
 from hookline.converting.report import Report, Status
 from hookline.model.errors import HooklineError, UnknownNameError
+from hookline.model.hook import Layer
 from hookline.model.native import Where
 from hookline.model.text import visible
 
@@ -60,14 +61,17 @@ def command(
     if as_json and output == "-":
         raise click.UsageError("--json and --output - both print: name a file for one of them")
     done = _converted(file, origin, target, event)
-    if output not in (None, "-"):
-        assert output is not None
-        _write_all(_placed(done, output, target))
-    elif not as_json:
-        _print_files(done.files)
+    files = _placed(done, output, target) if output not in (None, "-") else {}
+    for path in files:
+        _check_free(path)
     if report_file is not None:
+        _check_report(report_file)
         content = msgspec.json.format(msgspec.json.encode(done.report.as_json()), indent=2)
-        _write_all({report_file: (content + b"\n", 0o644)}, replace=True)
+        _write(report_file, content + b"\n", 0o644)
+    for path, (written, mode) in files.items():
+        _write(path, written, mode)
+    if output in (None, "-") and not as_json:
+        _print_files(done.files)
     if as_json:
         print_json(done.report.as_json())
     else:
@@ -96,7 +100,8 @@ def _from_hookline(path: str, target: str) -> Converted:
     _read(path)  # for the same words about a file that is not there
     loader = open_loader(config=path)
     config = loader.load(os.path.dirname(path), os.path.dirname(path), ())
-    hooks = [hook for hook in config.hooks if os.path.abspath(hook.source.file) == path]
+    # With what the file includes, but without what is in force on every platform anyway.
+    hooks = [hook for hook in config.hooks if hook.source.layer >= Layer.PROJECT]
     if not hooks:
         raise HooklineError(f"{path}: there are no hooks in it")
     return convert_hookline(hooks, target, path)
@@ -113,8 +118,9 @@ def _read(path: str) -> bytes:
 # ── out ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _placed(done: Converted, output: str, target: str) -> dict[str, tuple[bytes, int]]:
+def _placed(done: Converted, output: str | None, target: str) -> dict[str, tuple[bytes, int]]:
     """Each file's path, content and mode; programs are made to be run."""
+    assert output is not None
     programs = target == "kodelet"
     mode = 0o755 if programs else 0o644
     if not programs:
@@ -126,22 +132,33 @@ def _placed(done: Converted, output: str, target: str) -> dict[str, tuple[bytes,
     }
 
 
-def _write_all(files: Mapping[str, tuple[bytes, int]], *, replace: bool = False) -> None:
-    """All or nothing is there already: what somebody wrote is not written over."""
-    for path in files:
-        if os.path.lexists(path) and not replace:
-            raise HooklineError(
-                f"{path} is there already, and is left as it is; name another file, and move what "
-                "you want of it"
-            )
-    for path, (content, mode) in files.items():
-        try:
-            os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-            flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if replace else os.O_EXCL)
-            with open(os.open(path, flags, mode), "wb") as stream:
-                stream.write(content)
-        except OSError as error:
-            raise HooklineError(f"{path}: cannot be written: {error.strerror}") from error
+def _check_free(path: str) -> None:
+    if os.path.lexists(path):
+        raise HooklineError(
+            f"{path} is there already, and is left as it is; name another file, and move what "
+            "you want of it"
+        )
+
+
+def _check_report(path: str) -> None:
+    """An older report may go; nothing else may."""
+    if not os.path.lexists(path):
+        return
+    try:
+        known = msgspec.json.decode(_read(path), type=dict[str, object])
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        known = {}
+    if not {"hookline", "entries", "summary"} <= known.keys():
+        raise HooklineError(f"{path} is there already and no report, so it is left as it is")
+
+
+def _write(path: str, content: bytes, mode: int) -> None:
+    try:
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as stream:
+            stream.write(content)
+    except OSError as error:
+        raise HooklineError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def _print_files(files: Mapping[str, bytes]) -> None:

@@ -58,7 +58,8 @@ def command(dialects: tuple[str, ...], project: str, files: tuple[str, ...], as_
     app = open_app(os.environ, directory)
     root = project_root(directory, project_var=None)
     machine = replace(machine_here(os.environ, files), project=root)
-    report = examine(app, machine, dialects=dialects)
+    debug = bool(click.get_current_context().find_root().params.get("debug"))
+    report = examine(app, machine, dialects=dialects, debug=debug)
     if as_json:
         print_json(_as_json(report))
     else:

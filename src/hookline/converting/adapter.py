@@ -18,11 +18,13 @@ __all__ = ["PROGRAM", "Adapted", "guarded", "words"]
 PROGRAM = ("hookline",)
 """By name: a converted file is made to be shared, and other machines have other paths."""
 
-# "$@" is the adapter. It answers by 0 and 2 only; anything else means that it did not run, and a
-# gate that nobody judged stays closed in the platform's own words.
+# "$@" is the adapter. Any exit code but those it answers with means that it did not run, and a
+# gate that nobody judged stays closed in the platform's own words. There is no single quote,
+# backslash or exclamation mark in here, so every shell people log in with hands it on as it is.
 _GUARDED = (
-    'o=$1 e=$2 c=$3; shift 3; "$@"; s=$?; [ $s = 0 ] && exit 0; [ $s = 2 ] && exit 2; '
-    'printf %s "$o"; printf %s "$e" >&2; exit "$c"'
+    'o=$1 e=$2 c=$3 p=$4; shift 4; r=$("$@"); s=$?; '
+    '[ $s = 0 ] || [ $s = $p ] || { r=$o s=$c; [ -z "$e" ] || echo "$e" >&2; }; '
+    '[ -z "$r" ] || { printf %s "$r"; echo; }; exit $s'
 )
 
 
@@ -75,7 +77,11 @@ def _json(options: Mapping[str, Any]) -> str:
     return json.dumps(options, ensure_ascii=False, sort_keys=True) if options else ""
 
 
-def guarded(call: Sequence[str], refusal: Reply) -> str:
-    """A line for any shell, which refuses for the adapter when that does not run."""
-    said = (refusal.stdout.decode(), refusal.stderr.decode(), str(refusal.exit_code))
-    return shlex.join(("/bin/sh", "-c", _GUARDED, "hookline", *said, *call))
+def guarded(call: Sequence[str], refusal: Reply, *, two_denies: bool) -> str:
+    """A line for any shell, which refuses for the adapter when that does not run.
+
+    ``two_denies`` tells whether the platform takes an exit code of 2 for a deny.
+    """
+    said = (refusal.stdout.decode().strip(), refusal.stderr.decode().strip())
+    codes = (str(refusal.exit_code), "2" if two_denies else "0")
+    return shlex.join(("/bin/sh", "-c", _GUARDED, "hookline", *said, *codes, *call))

@@ -20,6 +20,7 @@ from hookline.converting.mapping import (
     event_finding,
     no_event,
     targets,
+    two_denies,
 )
 from hookline.converting.platforms import Platform
 from hookline.converting.properties import ADAPTER, carried, failure, options
@@ -161,7 +162,8 @@ class _Step:
             return call
         if not blocks(self.on.row):
             return join(call)
-        return guarded(call, self.target.dialect.refuse(self.on.native, _UNGUARDED))
+        refusal = self.target.dialect.refuse(self.on.native, _UNGUARDED)
+        return guarded(call, refusal, two_denies=two_denies(self.on.native, self.target))
 
     def _program(self) -> str | tuple[str, ...]:
         """The old command; word for word where hookline can then see which scripts it runs."""

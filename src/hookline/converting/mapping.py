@@ -9,10 +9,20 @@ from msgspec import Struct
 
 from hookline.converting.platforms import Platform
 from hookline.converting.report import Finding, kept, lost, replaced
+from hookline.model.errors import HandlerError
 from hookline.model.events import EVENTS
 from hookline.model.support import CELLS, EventSupport
+from hookline.model.verdicts import Verdict
 
-__all__ = ["Target", "blocks", "cell_findings", "event_finding", "no_event", "targets"]
+__all__ = [
+    "Target",
+    "blocks",
+    "cell_findings",
+    "event_finding",
+    "no_event",
+    "targets",
+    "two_denies",
+]
 
 _VERDICTS = {"allow", "ask", "deny", "halt"}
 # Another moment that comes no later, and before what the hook is there to prevent.
@@ -68,6 +78,17 @@ def blocks(row: EventSupport) -> bool:
     cls = EVENTS[row.event]
     deny = row.cells.get("deny", "none")
     return cls.gate and not cls.continues and deny in _STRICT["deny"]
+
+
+def two_denies(native: str, target: Platform) -> bool:
+    """Whether a hook that ends with exit code 2 and a reason holds the event back."""
+    cls = EVENTS[target.dialect.support.events[native].event]
+    event = cls(dialect=target.dialect.id, native_event=native)
+    try:
+        said = target.dialect.read_answer(event, stdout=b"", stderr=b"no", exit_code=2)
+    except HandlerError:
+        return False
+    return said.verdict >= Verdict.DENY
 
 
 def event_finding(native: str, found: Target, origin: Platform, target: Platform) -> Finding:

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from hookline import registry
 from hookline.converting.adapter import PROGRAM, guarded
-from hookline.converting.mapping import blocks, cell_findings
+from hookline.converting.mapping import blocks, cell_findings, two_denies
 from hookline.converting.platforms import Platform, Rules, Writing
 from hookline.converting.report import EntryReport, Finding, kept, lost
 from hookline.model.events import EVENTS, Event
@@ -151,7 +151,9 @@ def _call(native: str, target: Platform, config: str, wanted: float) -> NativeEn
     closes = blocks(row) and target.writer.can_say("fails_closed", native)
     return NativeEntry(
         event=native,
-        command=guarded(call, refusal) if blocks(row) else join(call),
+        command=guarded(call, refusal, two_denies=two_denies(native, target))
+        if blocks(row)
+        else join(call),
         timeout=given,
         fails_closed=True if closes else None,
         name=HOOKLINE if target.writer.can_say("name", native) else "",

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 
 from msgspec import Struct
 
+from hookline.dialects._files import is_hookline
 from hookline.dialects._located import Located, UnreadableText, read_json
 from hookline.model.findings import Checkup, Finding, Seen, Severity
 from hookline.model.native import NativeEntry, NativeFlaw, Voids
@@ -78,7 +79,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     tool_events: frozenset[str] = frozenset()
     """Events whose matcher is held against a tool's name."""
     matches: Callable[[NativeEntry, str], bool] = _nothing
-    """Whether an entry's matcher holds for a name."""
+    """Whether an entry's matcher holds for a name; raises HandlerError when that takes too long."""
     aliases: tuple[str, ...] = ()
     """Names of tools that matchers may use beside those in the table."""
     mcp: str = ""
@@ -191,7 +192,7 @@ def inactive(checkup: Checkup, rules: Rules) -> Iterator[Finding]:
         cause = cause or _UNKNOWN
         if not cause.id:
             continue
-        file = _file_in(checkup, each.why)
+        file = _file_in(checkup, each.why) or _our_file(checkup)
         content = checkup.machine.read(file) if file and cause.keys else None
         line = rules.locate(content, *cause.keys) if content is not None else 0
         yield checkup.found(cause.id, _E, file, line, each.why, each.step)
@@ -202,6 +203,13 @@ def _file_in(checkup: Checkup, why: str) -> str:
     seen = [each.file.path for each in checkup.seen if each.file.path in why]
     named = _NAMED.search(why)
     return max(seen, key=len) if seen else named[1] if named else ""
+
+
+def _our_file(checkup: Checkup) -> str:
+    """The first file that calls hookline."""
+    files = (seen.file for seen in checkup.own)
+    ours = (f.path for f in files if any(is_hookline(each.command) for each in f.entries))
+    return next(ours, "")
 
 
 _NAMED = re.compile(r"(?:^| in | into )(/.+?)(?:: |, | switches | starts | is | does |$)")

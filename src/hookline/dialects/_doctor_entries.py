@@ -4,16 +4,17 @@ Knows entries as values and what a platform's ``Rules`` say; reads scripts, and 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from hookline.dialects._doctor import Rules, files, inactive, switched_off
 from hookline.dialects._files import is_hookline
 from hookline.dialects._programs import Program, program_of, troubles
+from hookline.model.errors import HandlerError
 from hookline.model.events import EVENTS
 from hookline.model.findings import Checkup, Finding, Seen, Severity
 from hookline.model.native import NativeEntry
 
-__all__ = ["common", "entries", "program", "script"]
+__all__ = ["common", "entries", "is_ours", "program", "script"]
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 _GUARDED = {"pre_tool_use", "permission_request"}
@@ -27,6 +28,7 @@ _REWRITES = re.compile(r"updatedInput|updated_input|modifiedArgs")
 # A line that says itself what a failure means.
 _CLOSES = re.compile(r"\bexit 2\b|so (?:it|this) is blocked")
 _PROJECT = re.compile(r"\$\{?((?:CLAUDE|GEMINI|CURSOR|COPILOT)_PROJECT_DIR)\b")
+_CALL = re.compile(r"\bhook\s+([a-z-]+)")
 _SLOW, _VERY_SLOW = 1_000, 10_000
 
 Placed = tuple[Seen, NativeEntry]
@@ -38,7 +40,7 @@ def common(checkup: Checkup, rules: Rules) -> Iterator[Finding]:
     yield from switched_off(checkup, rules)
     yield from inactive(checkup, rules)
     for seen, entry in entries(checkup):
-        if is_hookline(entry.command):
+        if is_ours(entry):
             yield from _ours(checkup, rules, seen, entry)
         else:
             yield from _matcher(checkup, rules, seen, entry)
@@ -55,6 +57,11 @@ def entries(checkup: Checkup) -> Iterator[Placed]:
         for entry in seen.file.entries:
             if not entry.flaw and not seen.file.off:
                 yield seen, entry
+
+
+def is_ours(entry: NativeEntry) -> bool:
+    """Whether an entry calls hookline, itself or in the program that it is."""
+    return is_hookline(entry.command) or entry.options.get("ours") is True
 
 
 def program(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> Program | None:
@@ -93,14 +100,15 @@ def _matcher(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> 
     if matcher in {"", "*"}:
         return
     words = rules.words.get(entry.event, ())
-    if words and not any(rules.matches(entry, word) for word in words):
+    told = any(f"matcher `{matcher}`" in flaw.message for flaw in seen.file.flaws)
+    if words and not told and not _holds(rules, entry, words):
         what = f"the matcher `{matcher}` matches no {entry.event} of {client}'s"
         fix = f"it is held against one of {', '.join(words)}"
         yield _found(checkup, (seen, entry), "matcher-never-matches", _E, what, fix)
     if entry.event not in rules.tool_events:
         return
     names = (*checkup.tools.rows, *rules.aliases)
-    if any(rules.matches(entry, name) for name in names) or _fits_mcp(rules, entry, matcher):
+    if _holds(rules, entry, names) or _fits_mcp(rules, entry, matcher):
         return
     right = _right_tools(checkup, rules, matcher)
     sure = bool(right) or "(" in matcher or "mcp" in matcher.lower()
@@ -111,6 +119,13 @@ def _matcher(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> 
     yield _found(
         checkup, (seen, entry), "matcher-never-matches", severity, what, _fix(matcher, right, rules)
     )
+
+
+def _holds(rules: Rules, entry: NativeEntry, names: Iterable[str]) -> bool:
+    try:
+        return any(rules.matches(entry, name) for name in names)
+    except HandlerError:
+        return True  # a regex that runs for ever is told when it does
 
 
 def _fix(matcher: str, right: str, rules: Rules) -> str:
@@ -128,7 +143,7 @@ def _fits_mcp(rules: Rules, entry: NativeEntry, matcher: str) -> bool:
     form = re.sub("SERVER|TOOL", ".+", rules.mcp)
     for part in matcher.split("|"):
         name = re.sub(r"\.[*+]\??|\[[^]]*\][*+]?", "x", part.strip("^$() "))
-        if form and re.fullmatch(form, name) and rules.matches(entry, name):
+        if form and re.fullmatch(form, name) and _holds(rules, entry, (name,)):
             return True
     return False
 
@@ -239,13 +254,13 @@ def _beside_us(checkup: Checkup, rules: Rules) -> Iterator[Finding]:
         for entry in seen.file.entries
         if not entry.flaw and not seen.file.off
     ]
-    ours = [each for each in running if is_hookline(each[1].command)]
+    ours = [each for each in running if is_ours(each[1])]
     yield from _twice(checkup, ours)
     if not any(checkup.canonical(entry.event) == "pre_tool_use" for _, entry in ours):
         return
     for seen, entry in running:
         decides = checkup.canonical(entry.event) == "pre_tool_use"
-        if not decides or is_hookline(entry.command) or entry.background:
+        if not decides or is_ours(entry) or entry.background:
             continue
         does = _REWRITES.search(script(checkup, rules, seen, entry)) is not None
         what = f"this hook {'rewrites' if does else 'may rewrite'} a tool's input, and "
@@ -254,19 +269,24 @@ def _beside_us(checkup: Checkup, rules: Rules) -> Iterator[Finding]:
         yield _found(checkup, (seen, entry), "may-rewrite-after", _W if does else _N, what, fix)
 
 
+def _named(entry: NativeEntry) -> str:
+    """The dialect that a call of ours names."""
+    named = _CALL.search(str(entry.command))
+    return named[1] if named else ""
+
+
 def _twice(checkup: Checkup, ours: list[Placed]) -> Iterator[Finding]:
     first: dict[str, Placed] = {}
     told: set[str] = set()
     for seen, entry in ours:
-        before, _ = first.setdefault(checkup.canonical(entry.event), (seen, entry))
+        before, other = first.setdefault(checkup.canonical(entry.event), (seen, entry))
         path = seen.file.path
         if before.file.path == path or path in told:
             continue
         told.add(path)
-        both_own = all(each.place.dialect in {"", checkup.dialect} for each in (before, seen))
         what = f"{checkup.support.client} calls hookline twice for one event: "
         what += f"from {before.file.path} and from here"
-        whose = seen.place.dialect or checkup.dialect
-        fix = f"hookline uninstall {whose}, or take hookline out of one of the two files"
-        severity = _W if both_own else _N
+        fix = f"hookline uninstall {_named(entry)}, or take hookline out of one of the two files"
+        # What is meant for two clients has to stand in both files; the first answer counts.
+        severity = _W if _named(other) == _named(entry) else _N
         yield _found(checkup, (seen, entry), "hookline-called-twice", severity, what, fix)

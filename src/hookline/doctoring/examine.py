@@ -1,6 +1,7 @@
 """Examines every platform, and joins what is found; the only module here that knows all parts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
@@ -13,8 +14,9 @@ from hookline import registry
 from hookline.app import App
 from hookline.config.discover import MANAGED_FILE
 from hookline.doctoring.installed import blocking, installed
-from hookline.doctoring.own import own_config
+from hookline.doctoring.own import ID, own_config
 from hookline.doctoring.reading import see
+from hookline.installing.changes import known_targets
 from hookline.installing.records import Records
 from hookline.installing.status import standing
 from hookline.model.findings import Checkup, Finding, Seen, Severity
@@ -56,74 +58,93 @@ def examine(
     dialects: Sequence[str] = (),
     root: str = "/",
     managed: str = MANAGED_FILE,
+    debug: bool = False,
 ) -> Report:
     """Everything that keeps hooks from firing on this machine; ``dialects`` for only those.
 
-    ``root`` and ``managed`` are where the machine's own settings are; elsewhere in tests.
+    ``root`` and ``managed`` are where the machine's own settings are; elsewhere in tests. With
+    ``debug`` a mistake of ours is raised, and no finding.
     """
     # Nothing is started, also no client that could be asked.
-    machine = replace(machine, converse=None)
-    where = Where(project=machine.project, home=machine.home, env=machine.env, root=root)
-    records = Records(app.home)
-    files = {name: registry.native_files()[name] for name in platforms()}
-    unread: dict[str, list[Finding]] = {name: [] for name in files}
-    seen: dict[str, tuple[Seen, ...]] = {}
-    found: list[Finding] = []
-    for name, each in files.items():
-        named = (*machine.named, *(r.file for r in records.all() if r.dialect == name))
-        try:
-            seen[name] = tuple(see(each, where, named, files, unread[name]))
-        except Exception as error:  # whatever a file does to a reader, the others are examined
-            found.append(_stumbled(name, error))
-            seen[name] = ()
-    for name in dialects or files:
-        found += unread[name]
-        found += _platform(name, machine, where, records, seen, named=bool(dialects))
+    patient = replace(machine, converse=None)
+    examination = _Examination(patient, root, Records(app.home), debug=debug)
+    examination.look()
+    wanted = tuple(dialects) or platforms()
+    for name in wanted:
+        with examination.part(name):
+            examination.platform(name, named=bool(dialects))
     if not dialects:
-        found += own_config(app, machine.project, managed=managed)
-    unique = dict.fromkeys(found)
-    ordered = sorted(_once(unique), key=lambda each: _RANK[each.severity])
-    looked = {name: _holding(seen[name]) for name in dialects or files}
-    return Report(tuple(ordered), {name: paths for name, paths in looked.items() if paths})
+        with examination.part(ID):
+            examination.found += own_config(app, machine.project, managed=managed)
+    findings = sorted(_once(examination.found), key=lambda each: _RANK[each.severity])
+    looked = {name: _holding(examination.seen[name]) for name in wanted}
+    return Report(tuple(findings), {name: paths for name, paths in looked.items() if paths})
 
 
-def _platform(
-    name: str,
-    machine: Machine,
-    where: Where,
-    records: Records,
-    seen: Mapping[str, tuple[Seen, ...]],
-    *,
-    named: bool,
-) -> list[Finding]:
-    dialect = registry.dialect(name)
-    checkup = Checkup(
-        dialect=name,
-        support=dialect.support,
-        tools=dialect.tools,
-        where=where,
-        machine=machine,
-        seen=seen[name],
-        readers=_readers(name, seen),
-        events=_events(),
-        kinds=_kinds(),
-        named=named,
-    )
-    found: list[Finding] = []
-    try:
+class _Examination:
+    """One look at one machine: every platform's files first, since several are read by more."""
+
+    def __init__(self, machine: Machine, root: str, records: Records, *, debug: bool) -> None:
+        self.found: list[Finding] = []
+        self.files = {name: registry.native_files()[name] for name in platforms()}
+        self.seen: dict[str, tuple[Seen, ...]] = dict.fromkeys(self.files, ())
+        self._unread: dict[str, list[Finding]] = {name: [] for name in self.files}
+        self._machine = machine
+        self._where = Where(project=machine.project, home=machine.home, env=machine.env, root=root)
+        self._records = records
+        self._debug = debug
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """An examination that fails is a finding, and no end of the others."""
+        try:
+            yield
+        except Exception as error:
+            if self._debug:
+                raise
+            self.found.append(_stumbled(name, error))
+
+    def look(self) -> None:
+        """Read the files of every platform."""
+        for name, files in self.files.items():
+            with self.part(name):
+                named = self._named(name)
+                seen = see(files, self._where, named, self.files, self._unread[name])
+                self.seen[name] = tuple(seen)
+
+    def _named(self, name: str) -> tuple[str, ...]:
+        """Files in no fixed place: those that a person names, or that an installation was for."""
+        if name not in registry.installer_names():
+            return self._machine.named
+        known = known_targets(registry.installer(name), self._machine, self._records)
+        return (*self._machine.named, *(target.file for target in known))
+
+    def platform(self, name: str, *, named: bool) -> None:
+        """Examine one platform; ``named`` when a person asked for this one."""
+        self.found += self._unread[name]
+        dialect = registry.dialect(name)
+        checkup = Checkup(
+            dialect=name,
+            support=dialect.support,
+            tools=dialect.tools,
+            where=self._where,
+            machine=self._machine,
+            seen=self.seen[name],
+            readers=_readers(name, self.seen),
+            events=_events(),
+            kinds=_kinds(),
+            named=named,
+        )
         if name in registry.installer_names():
             installer = registry.installer(name)
-            stands = standing(installer, machine, records)
+            stands = standing(installer, self._machine, self._records)
+            self.found += installed(installer, self._machine, stands, self._records)
             checkup = structs.replace(
                 checkup,
-                inactive=blocking(installer, machine, stands, checkup.own),
+                inactive=blocking(installer, self._machine, stands, checkup.own),
                 installed=bool(stands.installed or stands.inactive),
             )
-            found += installed(installer, machine, stands, records)
-        found += _findings(name)(checkup)
-    except Exception as error:  # an examination that fails is a finding, and no end of the others
-        found.append(_stumbled(name, error))
-    return found
+        self.found += _findings(name)(checkup)
 
 
 def _findings(name: str) -> Findings:
@@ -167,7 +188,7 @@ def _kinds() -> Mapping[str, ToolKind]:
     return MappingProxyType(named)
 
 
-def _once(found: Mapping[Finding, None]) -> Iterator[Finding]:
+def _once(found: Sequence[Finding]) -> Iterator[Finding]:
     """Two agents of one maker say the same of the same line: once is enough."""
     told: set[tuple[object, ...]] = set()
     for each in found:

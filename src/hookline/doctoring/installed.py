@@ -11,12 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from hookline._version import __version__
 from hookline.installing.records import Record, Records, digest
 from hookline.installing.status import Standing
-from hookline.model.errors import HooklineError
 from hookline.model.findings import Finding, Seen, Severity
 from hookline.model.hook import Layer
 from hookline.model.installing import (
     Call,
-    Entry,
     Inactive,
     Installed,
     Installer,
@@ -98,12 +96,9 @@ def _coverage(installer: Installer, each: Installed) -> Iterator[Finding]:
 
 def _fresh(installer: Installer, each: Installed) -> Mapping[str, str]:
     """Which events a fresh installation covers, and what it narrows each to."""
-    try:
-        content = installer.add(each.target, None, _ANY)
-        entries: Sequence[Entry] = installer.inspect(each.target, content)
-    except HooklineError:
-        return {}
-    return {entry.event: entry.matcher for entry in entries}
+    without = installer.remove(each.target, each.content)
+    content = installer.add(each.target, None if without.empty else without.content, _ANY)
+    return {entry.event: entry.matcher for entry in installer.inspect(each.target, content)}
 
 
 def _program(installer: Installer, machine: Machine, each: Installed) -> Iterator[Finding]:

@@ -33,7 +33,7 @@ def see(
     Files of another platform that it runs too are read as their owner reads them.
     """
     read: set[str] = set()
-    for place in (*_named(files, named), *files.places(where)):
+    for place in (*files.places(where), *_named(files, named)):
         for path in _paths(files, place, found):
             if path in read:
                 continue

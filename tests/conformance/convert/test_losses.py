@@ -256,7 +256,7 @@ def test_a_property_without_a_place_in_the_new_file_is_applied_by_the_adapter(
 ) -> None:
     a, content, path = SAYS[field]
     if a == b:
-        pytest.skip("nothing changes")
+        return  # nothing changes
     done = text(a, b, content, path)
     finding = the(done.report.entries[0], field)
     assert finding.status.value == ("kept" if b in HAS[field] else "replaced")

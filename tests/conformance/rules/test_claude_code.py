@@ -427,6 +427,16 @@ def test_new_settings_are_not_applied() -> None:
     assert effect(sent("ConfigChange"), deny("no")).does is Does.BLOCKS
 
 
+def test_settings_of_the_organisation_apply_all_the_same_and_that_is_recorded() -> None:
+    event = sent("ConfigChange", source="policy_settings")
+    denied = DIALECT.translate(outcome(event, deny("no")))
+    assert [(change.was, change.now) for change in denied.substitutions] == [("deny", "nothing")]
+    assert DIALECT.translate(outcome(event, halt("enough"))).latch == "enough"
+    usual = DIALECT.translate(outcome(sent("ConfigChange"), deny("no")))
+    assert (usual.substitutions, usual.latch) == ((), "")
+    assert DIALECT.translate(outcome(event, PASS)).substitutions == ()
+
+
 def test_a_shown_text_is_replaced() -> None:
     said = body(sent("MessageDisplay"), rewrite(display="MK_SHOWN"))
     assert said == own("MessageDisplay", displayContent="MK_SHOWN")

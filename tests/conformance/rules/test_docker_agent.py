@@ -1,13 +1,19 @@
 """Rules of docker-agent's that no other test shows: what a dispatch makes of several hooks."""
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from msgspec.structs import replace
 
+from hookline.dialects._install import closes
+from hookline.dialects.docker_agent import DIALECT
 from hookline.dialects.docker_agent.files import FILES
+from hookline.dialects.docker_agent.install import INSTALLER
+from hookline.model.answers import Answer
 from hookline.model.events import (
     BeforeCompaction,
     Event,
@@ -21,9 +27,13 @@ from hookline.model.events import (
     UserPromptSubmit,
     WorktreeCreate,
 )
-from hookline.model.outcome import Outcome
+from hookline.model.hook import Layer
+from hookline.model.installing import Call, Scope, Target
+from hookline.model.outcome import Outcome, Reply
 from hookline.model.tools import tool
 from hookline.model.verdicts import Verdict
+from support.clients import docker_agent as client
+from support.clients.effects import Does
 from support.hosts import host
 
 SHELL = tool("shell", command="ls")
@@ -177,3 +187,44 @@ def test_keys_that_nobody_knows_or_that_do_nothing_cost_nothing(tmp_path: Path) 
 def test_what_only_observes_stops_nothing(tmp_path: Path) -> None:
     outcome = fired(tmp_path, "turn_end", TurnEnd(), "echo no >&2; exit 2")
     assert outcome.verdict is Verdict.PASS
+
+
+def test_the_lane_before_all_approval_is_one_of_tool_calls_only() -> None:
+    hook = {"type": "command", "command": "true"}
+    entry = {"preempt_yolo": True, "hooks": [hook]}
+    text = json.dumps({"hooks": {"pre_tool_use": [entry], "post_tool_use": [entry]}})
+    file = FILES.read("/p/agent.yaml", text.encode())
+    found = FILES.hooks([file], layer=Layer.USER, project_dir="/p")
+    assert [each.native for each in found] == ["pre_tool_use+preempt", "post_tool_use"]
+
+
+@pytest.mark.parametrize(
+    "native",
+    [
+        *("notification", "on_error", "on_max_iterations", "on_agent_switch", "on_session_resume"),
+        *("on_tool_approval_decision", "before_llm_call", "after_llm_call", "subagent_stop"),
+        *("on_user_input", "session_end"),
+    ],
+)
+def test_a_message_that_nobody_is_shown_is_not_sent_and_its_loss_is_recorded(native: str) -> None:
+    event = DIALECT.decode(json.dumps(client.payload(native)).encode(), native)
+    outcome = Outcome(event=event, answer=Answer(notice=("look",)))
+    assert DIALECT.encode(outcome) == Reply()
+    assert [(each.was, each.now) for each in DIALECT.translate(outcome).substitutions] == [
+        ("notice", "nothing")
+    ]
+
+
+def test_with_hookline_gone_gates_are_refused_in_words_and_nothing_else_is() -> None:
+    drop_in = Target(file="/c/hooks.d/hookline.yaml", scope=Scope.USER)
+    gone = Call(program=("/nowhere/hookline",))
+    for native, items in yaml.safe_load(INSTALLER.add(drop_in, None, gone)).items():
+        for item in items:
+            lane = "pre_tool_use+preempt" if item.get("preempt_yolo") else native
+            command = item.get("hooks", [item])[0]["command"]
+            done = subprocess.run(
+                ["sh", "-c", command], input=b"{}", capture_output=True, timeout=30, check=False
+            )
+            reply = Reply(stdout=done.stdout, stderr=done.stderr, exit_code=done.returncode)
+            does = client.obey(lane, reply, {}).does
+            assert (does >= Does.BLOCKS) is closes(DIALECT.support, lane), lane

@@ -12,6 +12,7 @@ from hookline.dialects.kodelet.files import FILES, KodeletFiles
 from hookline.dialects.kodelet.install import INSTALLER
 from hookline.model.events import Event, PostToolUse, PreToolUse, Stop, TurnEnd
 from hookline.model.installing import Call, Scope
+from hookline.model.native import Where
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
 from hookline.model.verdicts import Verdict
@@ -37,6 +38,11 @@ def add(base: Path, name: str, kind: str, run: str, query: str = "exit 0") -> Pa
 def fire(event: Event, project: Path, *more: Path, files: KodeletFiles = FILES) -> Outcome:
     own = sorted((project / ".kodelet/hooks").iterdir())
     return host(files, [*own, *more], event, project=project)
+
+
+def test_what_is_not_there_is_not_looked_into(tmp_path: Path) -> None:
+    where = Where(project=str(tmp_path / "none"), home=str(tmp_path / "nobody"))
+    assert [place.scope for place in FILES.places(where)] == ["project", "user"]
 
 
 def test_hooks_run_in_the_order_of_their_names(tmp_path: Path) -> None:

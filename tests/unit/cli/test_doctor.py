@@ -105,6 +105,24 @@ def test_a_platform_that_does_not_exist_is_a_mistake_of_the_command_line(
     assert "known: basecoat" in machine.call("doctor", "xyzzy").err
 
 
+def test_what_fails_in_here_is_shown_to_whoever_debugs(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hookline.dialects.cursor import doctor
+    from hookline.dialects.gemini.files import GeminiFiles
+
+    def fall(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(doctor, "findings", fall)
+    assert "not-examined" in machine.call("doctor", "cursor").out
+    with pytest.raises(ZeroDivisionError):
+        machine.call("--debug", "doctor", "cursor")
+    monkeypatch.setattr(GeminiFiles, "places", fall)
+    with pytest.raises(ZeroDivisionError):
+        machine.call("--debug", "doctor", "gemini")
+
+
 def test_nothing_is_written_and_no_program_is_started(machine: Machine) -> None:
     """Reading only: also no client that could be asked, and no state home."""
     mark = machine.base / "started"

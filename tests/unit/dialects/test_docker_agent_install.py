@@ -174,7 +174,7 @@ def test_an_entry_is_replaced_where_a_person_moved_it() -> None:
     assert "unheard" not in hooks
 
 
-def test_an_entry_among_others_under_one_matcher_is_told_and_replaced_alone() -> None:
+def test_an_entry_that_shares_a_matcher_goes_alone_and_gets_an_entry_of_its_own() -> None:
     old = (
         b"agents:\n  root:\n    hooks:\n      pre_tool_use:\n        - matcher: shell\n          hooks:\n"
         b"            - {type: command, command: hookline hook docker-agent pre_tool_use}\n"
@@ -185,6 +185,9 @@ def test_an_entry_among_others_under_one_matcher_is_told_and_replaced_alone() ->
         b"agents:\n  root:\n    hooks:\n      pre_tool_use:\n        - matcher: shell\n          hooks:\n"
         b"            - {type: command, command: echo}\n"
     )
+    theirs, default, preempt = hooks_in(INSTALLER.add(AGENTS, old, CALL))["pre_tool_use"]
+    assert theirs["hooks"] == [{"type": "command", "command": "echo"}]
+    assert (default["matcher"], preempt["preempt_yolo"]) == ("*", True)
 
 
 def test_what_an_event_is_not_asked_on_is_told() -> None:
@@ -235,14 +238,21 @@ def test_an_entry_in_brackets_is_not_torn_out_of_them() -> None:
         b"      stop: [{type: command, command: hookline hook docker-agent stop}]\n"
     )
     assert narrowed(AGENTS, content) == {"stop": ""}
-    for edit in (INSTALLER.remove, lambda *given: INSTALLER.add(*given, CALL)):
-        with pytest.raises(InstallError, match="line 4"):
-            edit(AGENTS, content)
+    with pytest.raises(InstallError, match="line 4"):
+        INSTALLER.remove(AGENTS, content)
+    with pytest.raises(InstallError, match="line 4"):
+        INSTALLER.add(AGENTS, content, CALL)
 
 
-def test_two_entries_on_one_line_are_not_guessed_at() -> None:
-    content = b"agents:\n  root:\n    hooks:\n      stop:\n        - - {type: command}\n"
-    assert list(INSTALLER.inspect(AGENTS, content)) == []
+def test_an_entry_below_its_dash_is_not_guessed_at() -> None:
+    ours = b"type: command\n          command: hookline hook docker-agent stop\n"
+    content = b"agents:\n  root:\n    hooks:\n      stop:\n        -\n          " + ours
+    for edited in (
+        lambda: INSTALLER.remove(AGENTS, content),
+        lambda: INSTALLER.add(AGENTS, content, CALL),
+    ):
+        with pytest.raises(InstallError, match=r"by hand|lines of its own"):
+            edited()
 
 
 def test_what_the_loader_refuses_keeps_the_whole_file_from_running(machine: Machine) -> None:

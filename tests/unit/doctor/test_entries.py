@@ -115,10 +115,15 @@ def test_a_tool_that_nobody_knows_may_be_new_and_is_only_a_warning(ward: Ward) -
 
 
 def test_a_matcher_that_runs_wild_is_not_taken_for_one_that_never_matches(ward: Ward) -> None:
-    wild = r"^(?=(\w+)+\d$)"
-    for dialect, event in (("claude-code", "PreToolUse"), ("codex", "PreToolUse")):
-        put(ward, dialect, event, HOOK, matcher=wild + "|Bash")
-        assert not ward.found("matcher-never-matches", dialect)
+    put(ward, "codex", "PreToolUse", HOOK, matcher=r"^((\w|\w)+)+(?!\w)\W")
+    assert not ward.found("matcher-never-matches", "codex")
+
+
+def test_a_list_where_gemini_compares_the_whole_word_is_told_once(ward: Ward) -> None:
+    path = put(ward, "gemini", "SessionStart", HOOK, matcher="startup|resume")
+    found = ward.one("matcher-never-matches", "gemini")
+    assert (found.severity, found.where) == (Severity.ERROR, f"{path}:5")
+    assert "one definition for each word" in found.fix
 
 
 def test_a_matcher_that_vs_code_ignores_is_worth_a_note(ward: Ward) -> None:

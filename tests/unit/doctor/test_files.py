@@ -8,6 +8,7 @@ from hookline.model.findings import Severity
 from support.doctors import Ward
 
 HOOK = {"type": "command", "command": "true"}
+AGENT = "---\nname: a\nhooks:\n  Stop:\n    - type: command\n      command: 'true'\n---\n"
 
 
 def claude(event: str, *hooks: object, **rest: object) -> dict[str, object]:
@@ -90,8 +91,8 @@ def test_an_event_that_the_platform_does_not_have_is_told_with_the_right_name(
 def test_an_event_in_another_casing_never_fires(
     ward: Ward, file: str, wrong: str, right: str, dialect: str
 ) -> None:
-    hook: dict[str, object] = {"hooks": [HOOK]} if dialect in {"claude-code", "codex"} else HOOK
-    tree: dict[str, object] = {"hooks": {wrong: [hook]}}
+    grouped = dialect in {"claude-code", "codex"}
+    tree: dict[str, object] = {"hooks": {wrong: [{"hooks": [HOOK]} if grouped else HOOK]}}
     if dialect == "docker-agent":
         tree = {"settings": tree}
     path = ward.write(file, tree)
@@ -145,6 +146,7 @@ def test_junk_in_any_file_is_a_finding_at_most_and_never_a_traceback(
 ) -> None:
     ward.write(".gemini/settings.json", {"hooks": {"AfterTool": [{"hooks": [HOOK]}]}})
     ward.write(".github/hooks/b.json", {"hooks": {"Stop": [HOOK]}})
+    ward.write(".github/agents/a.agent.md", AGENT)
     ward.write("~/.codex/hooks.json", claude("Stop", HOOK))
     path = ward.write(file, junk)
     findings = ward.findings()
@@ -322,8 +324,7 @@ def test_settings_of_vs_code_that_switch_hooks_off_are_told(
 
 
 def test_hooks_of_an_agent_have_a_switch_of_their_own_in_vs_code(ward: Ward) -> None:
-    agent = "---\nname: a\nhooks:\n  Stop:\n    - type: command\n      command: 'true'\n---\n"
-    file = ward.write(".github/agents/a.agent.md", agent)
+    file = ward.write(".github/agents/a.agent.md", AGENT)
     found = ward.one("agent-hooks-off", "vscode")
     assert (found.severity, found.where) == (Severity.WARNING, f"{file}:5")
     settings = ward.write("~/.config/Code/User/settings.json", {"chat.useCustomAgentHooks": False})

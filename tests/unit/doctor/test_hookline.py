@@ -20,7 +20,6 @@ from support.doctors import Ward
 
 HOOK: dict[str, Any] = {"type": "command", "command": "true"}
 DENY = "version: 1\nhooks:\n  - {name: no, on: pre_tool_use, deny: No.}\n"
-PLATFORMS = ("claude-code", "codex", "gemini", "copilot", "vscode", "cursor")
 OWN = str(Path(sys.executable).parent / "hookline")
 
 
@@ -29,27 +28,33 @@ def install(ward: Ward, dialect: str = "claude-code", scope: Scope = Scope.USER)
     program.touch(0o755)
     call = Call(program=(str(program),), home=str(ward.state), user_config=str(ward.home))
     records = Records(str(ward.state))
-    (change,) = plan_install(registry.installer(dialect), ward.machine, scope, call, records)
-    apply(change, records)
-    return Path(change.file.path)
+    installer = registry.installer(dialect)
+    machine = replace(ward.machine, named=(str(ward.at("agent.yaml")),))
+    chosen = scope if scope in installer.scopes else installer.scopes[0]
+    changes = plan_install(installer, machine, chosen, call, records)
+    for change in changes:
+        apply(change, records)
+    return Path(changes[0].file.path)
 
 
 # ── the installation ──
 
 
-@pytest.mark.parametrize("dialect", PLATFORMS)
+@pytest.mark.parametrize("dialect", registry.installer_names())
 def test_an_installation_in_order_has_no_guard_that_is_open(ward: Ward, dialect: str) -> None:
+    ward.write("agent.yaml", "agents:\n  root:\n    model: x\n")
     install(ward, dialect)
-    trust = {"hook-not-trusted", "folder-not-trusted"}  # what only a person can give
-    assert {each.id for each in ward.errors(dialect)} <= trust
-    known = {"hookline-other-program", *trust}
-    assert {each.id for each in ward.findings(dialect)} <= known
+    # What only a person can give, and what the cloud agent's own machine needs.
+    known = {"hook-not-trusted", "folder-not-trusted", "hookline-not-active"}
+    assert {each.id for each in ward.errors(dialect)} <= known
+    assert {each.id for each in ward.findings(dialect)} <= {"hookline-other-program", *known}
 
 
 def test_a_program_that_is_gone_is_told(ward: Ward) -> None:
-    install(ward)
+    file = install(ward)
     (ward.bin / "hookline").unlink()
     found = ward.one("hookline-program-missing")
+    assert found.file == str(file)
     assert (found.dialect, found.severity) == ("claude-code", Severity.ERROR)
     assert f"`{ward.bin}/hookline`" in found.what
     assert "hookline install claude-code" in found.fix
@@ -148,6 +153,14 @@ def test_a_client_that_also_runs_claude_codes_file_is_worth_a_note(ward: Ward) -
     found = ward.one("hookline-called-twice", "cursor")
     assert found.severity is Severity.NOTE
     assert not ward.found("hookline-called-twice", "claude-code")
+
+
+def test_two_clients_that_read_one_folder_have_a_file_each(ward: Ward) -> None:
+    install(ward, "copilot")
+    install(ward, "vscode")
+    found = ward.one("hookline-called-twice", "vscode")
+    second = f"{ward.home}/.copilot/hooks/hookline.json"
+    assert (found.severity, found.file) == (Severity.NOTE, second)
 
 
 def test_other_hooks_that_may_rewrite_after_us_are_named(ward: Ward) -> None:
@@ -260,6 +273,26 @@ def test_an_included_file_that_a_client_runs_itself_is_worth_a_note(ward: Ward) 
     ward.write(".github/hooks/b.json", {"version": 1, "hooks": {}})
     newcomer = ward.one("include-not-trusted")
     assert (newcomer.severity, newcomer.fix) == (Severity.ERROR, "hookline trust")
+
+
+def test_a_state_home_that_cannot_be_read_is_a_finding(
+    ward: Ward, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    ward.state.write_text("junk")
+    assert not ward.found("not-examined")
+    monkeypatch.setattr(Records, "all", refuse)
+    found = ward.found("not-examined", "claude-code")
+    assert "Permission denied" in found[0].what
+
+
+def test_what_was_installed_in_another_project_is_no_concern_of_this_one(ward: Ward) -> None:
+    install(ward, scope=Scope.PROJECT)
+    ward.project = ward.project.parent / "elsewhere"
+    ward.project.mkdir()
+    assert ward.report().files == {}
 
 
 def test_for_single_platforms_the_config_is_left_alone(ward: Ward) -> None:

@@ -29,8 +29,7 @@ def obeyed(machine: Machine, event: str, entry: dict[str, Any], **env: str) -> E
     """What the client does with the answer to an event."""
     payload = client.payload(event)
     argv = ("/bin/sh", "-c", entry["command"])
-    own = {}
-    reply = run(machine, argv, payload, **{**own, **env})
+    reply = run(machine, argv, payload, **env)
     return client.obey(event, reply, payload)
 
 

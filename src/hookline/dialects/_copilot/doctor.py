@@ -12,10 +12,8 @@ from hookline.dialects._copilot.entries import by_claude_rules
 from hookline.dialects._copilot.names import camel_name, is_pascal, pascal_name
 from hookline.dialects._copilot.tools import CLAUDE_NAMES
 from hookline.dialects._doctor import Cause, Rules
-from hookline.dialects._doctor_entries import common, entries, script
-from hookline.dialects._files import is_hookline
+from hookline.dialects._doctor_entries import common, entries, is_ours, script
 from hookline.dialects._patterns import whole
-from hookline.model.errors import HandlerError
 from hookline.model.findings import Checkup, Finding, Seen, Severity
 from hookline.model.native import NativeEntry
 
@@ -34,13 +32,10 @@ def _matches(entry: NativeEntry, name: str) -> bool:
     if name in _CLAUDE_ONLY:
         return False  # counts as another name of the tool, and is no tool by itself
     matcher, called = entry.matcher or "", CLAUDE_NAMES.get(name, name)
-    try:
-        if not by_claude_rules(entry):
-            return whole(matcher, name) or (is_pascal(entry.event) and whole(matcher, called))
-        names = {name, called, *({"Task"} if called == "Agent" else ())}
-        return not names.isdisjoint(matcher.split("|")) or whole(matcher, called)
-    except HandlerError:
-        return True
+    if not by_claude_rules(entry):
+        return whole(matcher, name) or (is_pascal(entry.event) and whole(matcher, called))
+    names = {name, called, *({"Task"} if called == "Agent" else ())}
+    return not names.isdisjoint(matcher.split("|")) or whole(matcher, called)
 
 
 def _base(checkup: Checkup, seen: Seen, entry: NativeEntry) -> str:
@@ -68,7 +63,7 @@ def findings(checkup: Checkup) -> Iterator[Finding]:
     """What is found everywhere, and scripts in the wrong casing."""
     yield from common(checkup, _RULES)
     for seen, entry in entries(checkup):
-        if not is_hookline(entry.command) and camel_name(entry.event) not in _ONE_FORM:
+        if not is_ours(entry) and camel_name(entry.event) not in _ONE_FORM:
             text = script(checkup, _RULES, seen, entry)
             for what, fix in _casing(entry.event, text):
                 yield checkup.found(

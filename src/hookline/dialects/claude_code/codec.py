@@ -13,8 +13,8 @@ from hookline.dialects.claude_code.answers import read
 from hookline.dialects.claude_code.tools import TOOLS
 from hookline.dialects.claude_code.words import native_word
 from hookline.model.answers import Answer
-from hookline.model.events import Event, SteeringSubmit, ToolEvent
-from hookline.model.outcome import Outcome, Reply
+from hookline.model.events import ConfigChange, Event, SteeringSubmit, ToolEvent
+from hookline.model.outcome import Outcome, Reply, Substitution, Translated
 from hookline.model.ports import Caller
 from hookline.model.tools import Tool, ToolKind
 from hookline.model.verdicts import Verdict
@@ -83,6 +83,19 @@ class ClaudeCode(JsonDialect):
         return {}
 
     # ── out ─────────────────────────────────────────────────────────────────────────────────
+
+    def translate(self, outcome: Outcome) -> Translated:
+        """As everywhere, but for settings of the organisation, which apply whatever a hook says."""
+        done = super().translate(outcome)
+        event, verdict = outcome.event, outcome.verdict
+        is_policy = isinstance(event, ConfigChange) and event.source == "policy_settings"
+        if not is_policy or verdict < Verdict.DENY:
+            return done
+        why = "Claude Code applies policy settings whatever a hook says"
+        latch = outcome.reason if verdict is Verdict.HALT else done.latch
+        now = "latch" if verdict is Verdict.HALT else "nothing"
+        change = Substitution(verdict.value, now, why)
+        return replace(done, latch=latch, substitutions=(*done.substitutions, change))
 
     def spell(self, outcome: Outcome, answer: Answer) -> Reply:
         """JSON on stdout with exit 0; exit 2 only where the client reads nothing else."""

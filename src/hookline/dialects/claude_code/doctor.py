@@ -8,7 +8,6 @@ from hookline.dialects._doctor import Cause, Rules
 from hookline.dialects._doctor_entries import common
 from hookline.dialects.claude_code.matchers import TOOL_EVENTS, Pattern, tool_names
 from hookline.dialects.claude_code.policy import in_force
-from hookline.model.errors import HandlerError, IllegalValueError
 from hookline.model.findings import Checkup, Finding, Severity
 from hookline.model.native import NativeEntry
 
@@ -24,10 +23,7 @@ _STARTS = ("startup", "resume", "clear", "compact", "fork")
 
 
 def _matches(entry: NativeEntry, name: str) -> bool:
-    try:
-        return Pattern(entry.matcher or "").matches(name)
-    except (IllegalValueError, HandlerError):
-        return True  # what is wrong with it is told by the file itself
+    return Pattern(entry.matcher or "").matches(name)
 
 
 _RULES = Rules(

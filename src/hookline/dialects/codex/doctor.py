@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hookline.dialects._doctor import Cause, Rules, line_in
-from hookline.dialects._doctor_entries import common, entries
-from hookline.dialects._files import is_hookline
+from hookline.dialects._doctor_entries import common, entries, is_ours
 from hookline.dialects._located import UnreadableText
 from hookline.dialects._patterns import found
 from hookline.dialects.codex import trust
 from hookline.dialects.codex.entries import NAME_LIST
 from hookline.dialects.codex.toml import read_toml
-from hookline.model.errors import HandlerError
 from hookline.model.findings import Checkup, Finding, Severity
 from hookline.model.hook import Layer
 from hookline.model.native import NativeEntry
@@ -36,10 +34,7 @@ def _matches(entry: NativeEntry, name: str) -> bool:
     matcher = entry.matcher or ""
     if NAME_LIST.fullmatch(matcher):
         return name in matcher.split("|")
-    try:
-        return found(matcher, name)
-    except HandlerError:
-        return True
+    return found(matcher, name)
 
 
 def _toml_line(content: bytes, *keys: str) -> int:
@@ -116,7 +111,7 @@ def _why(id: str, waiting: Sequence[NativeEntry]) -> str:
 
 
 def _fix(waiting: Sequence[NativeEntry]) -> str:
-    ours = all(is_hookline(entry.command) for entry in waiting)
+    ours = all(is_ours(entry) for entry in waiting)
     return f"{_REVIEW}; or: hookline install codex --trust" if ours else _REVIEW
 
 

@@ -60,8 +60,8 @@ def _without_program(machine: Machine) -> Iterator[Inactive]:
             "every gate is closed there"
         )
         step = (
-            "add `- run: pipx install hookline && pipx ensurepath --global` to the steps of its "
-            f"job `copilot-setup-steps`, then {_BRANCH}"
+            "add `- run: pipx install hookline` to the steps of its job `copilot-setup-steps`, "
+            f"then {_BRANCH}"
         )
         yield Inactive(why, step)
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from hookline.dialects._doctor import Rules
 from hookline.dialects._doctor_entries import common
 from hookline.dialects._patterns import found
-from hookline.model.errors import HandlerError
 from hookline.model.findings import Checkup, Finding, Seen
 from hookline.model.hook import Layer
 from hookline.model.native import NativeEntry
@@ -15,10 +14,7 @@ __all__ = ["findings"]
 
 
 def _matches(entry: NativeEntry, name: str) -> bool:
-    try:
-        return found(entry.matcher or "", name)
-    except HandlerError:
-        return True
+    return found(entry.matcher or "", name)
 
 
 def _base(checkup: Checkup, seen: Seen, entry: NativeEntry) -> str:

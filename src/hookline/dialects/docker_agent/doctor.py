@@ -4,11 +4,9 @@ import os
 from collections.abc import Iterator
 
 from hookline.dialects._doctor import Rules
-from hookline.dialects._doctor_entries import common, entries
-from hookline.dialects._files import is_hookline
+from hookline.dialects._doctor_entries import common, entries, is_ours
 from hookline.dialects._patterns import whole
 from hookline.dialects.docker_agent.reading import MATCHED
-from hookline.model.errors import HandlerError
 from hookline.model.findings import Checkup, Finding, Seen, Severity
 from hookline.model.native import NativeEntry
 
@@ -16,10 +14,7 @@ __all__ = ["findings"]
 
 
 def _matches(entry: NativeEntry, name: str) -> bool:
-    try:
-        return whole(entry.matcher or "", name)
-    except HandlerError:
-        return True
+    return whole(entry.matcher or "", name)
 
 
 def _base(checkup: Checkup, seen: Seen, entry: NativeEntry) -> str:
@@ -33,7 +28,7 @@ def findings(checkup: Checkup) -> Iterator[Finding]:
     """What is found everywhere, and the one guard that it does not close by itself."""
     yield from common(checkup, _RULES)
     for seen, entry in entries(checkup):
-        closes = entry.options.get("on_error") == "block" or is_hookline(entry.command)
+        closes = entry.options.get("on_error") == "block" or is_ours(entry)
         if entry.event == "permission_request" and entry.type != "builtin" and not closes:
             what = "when this hook fails, docker-agent goes on as if it had said nothing"
             fix = "add `on_error: block` to it"

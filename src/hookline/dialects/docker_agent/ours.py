@@ -60,10 +60,12 @@ def read(content: bytes) -> Node:
 
 
 def lanes(event: str) -> tuple[str, ...]:
+    """What an event is asked on."""
     return (event, PREEMPT_LANE) if event == "pre_tool_use" else (event,)
 
 
 def holders(root: Node, shape: Shape) -> Iterator[Holder]:
+    """Whoever has hooks in a file, or could."""
     if shape is Shape.HOOKS and root.get("agents") is None:
         yield Holder("", root, None, root)
         return
@@ -75,6 +77,7 @@ def holders(root: Node, shape: Shape) -> Iterator[Holder]:
 
 
 def find(holder: Holder) -> Iterator[Ours]:
+    """Our entries, in the order of the file."""
     for key, listed in holder.hooks.members if holder.hooks is not None else ():
         for item in listed.items if listed.kind == "list" else ():
             yield from _in_item(holder.name, key.value, listed, item)

@@ -1,7 +1,7 @@
-"""Where our entries go in a docker-agent file, and which of those in it are ours.
+"""Puts our entries into a docker-agent file and takes them out, line by line.
 
-Knows the shape of agents' hooks; must not know where files are. Whatever an edit did is read again:
-if anything but our entries changed, there is no edit and a person is asked to help.
+Must not know where files are. Whatever an edit did is read again: if anything but our entries
+changed, there is no edit, and a person is asked to help.
 """
 
 import json
@@ -106,17 +106,18 @@ class Placing:
         ours = [each for each in self._ours if each.holder == holder.name]
         kept: dict[str, Ours] = {}
         for each in ours:
-            if each.event in self._events and each.lane not in kept:
+            # One that shares its matcher would stay as narrow as that is.
+            if each.event in self._events and not each.shares and each.lane not in kept:
                 kept[each.lane] = each
         gone = [each for each in ours if kept.get(each.lane) is not each]
         for lane, each in kept.items():
             column = each.siblings.column
-            yield _edit(each, (_written(each.event, lane, call, column, each.shares),))
+            yield _edit(each, (_written(each.event, lane, call, column),))
         yield from self._dropped(holder, gone, {})
         missing = {
-            event: lanes
+            event: wanted
             for event in self._events
-            if (lanes := [lane for lane in lanes(event) if lane not in kept])
+            if (wanted := [lane for lane in lanes(event) if lane not in kept])
         }
         yield from _inserted(holder, missing, call)
 
@@ -173,13 +174,13 @@ class Placing:
 # ── writing ─────────────────────────────────────────────────────────────────────────────────
 
 
-def _written(event: str, lane: str, call: Call, column: int, bare: bool = False) -> str:
+def _written(event: str, lane: str, call: Call, column: int) -> str:
     """One entry on one line."""
     seconds = call.timeout or _TIMEOUT
     command = spoken_line(call, DIALECT, lane, timeout=seconds)
     quoted = json.dumps(command, ensure_ascii=False)
     hook = f"{{type: command, name: hookline, command: {quoted}, timeout: {seconds}}}"
-    if event in MATCHED and not bare:
+    if event in MATCHED:
         preempt = f"{PREEMPT}: true, " if lane == PREEMPT_LANE else ""
         hook = f'{{matcher: "*", {preempt}hooks: [{hook}]}}'
     return f"{' ' * column}- {hook}"
@@ -209,28 +210,28 @@ def _inserted(holder: Holder, missing: Mapping[str, Sequence[str]], call: Call) 
     if hooks.kind != "map" or hooks.flow:
         raise InstallError(f"line {hooks.line + 1}: {_BY_HAND}")
     there = {key.value: (key, value) for key, value in hooks.members}
-    for event, lanes in missing.items():
+    for event, wanted in missing.items():
         if event in there:
             key, listed = there[event]
-            yield _appended(event, lanes, key, listed, call)
-    new = {event: lanes for event, lanes in missing.items() if event not in there}
+            yield _appended(event, wanted, key, listed, call)
+    new = {event: wanted for event, wanted in missing.items() if event not in there}
     if new:
         yield Edit(hooks.end, hooks.end, tuple(_blocks(new, call, hooks.column)))
 
 
-def _appended(event: str, lanes: Sequence[str], key: Node, listed: Node, call: Call) -> Edit:
+def _appended(event: str, wanted: Sequence[str], key: Node, listed: Node, call: Call) -> Edit:
     if listed.empty:
         column = key.column + 2
     elif listed.kind == "list" and not listed.flow:
         column = listed.column
     else:
         raise InstallError(f"line {listed.line + 1}: {_BY_HAND}")
-    lines = tuple(_written(event, lane, call, column) for lane in lanes)
+    lines = tuple(_written(event, lane, call, column) for lane in wanted)
     return Edit(listed.end, listed.end, lines)
 
 
 def _blocks(missing: Mapping[str, Sequence[str]], call: Call, column: int) -> Iterator[str]:
-    for event, lanes in missing.items():
+    for event, wanted in missing.items():
         yield f"{' ' * column}{event}:"
-        for lane in lanes:
+        for lane in wanted:
             yield _written(event, lane, call, column + 2)

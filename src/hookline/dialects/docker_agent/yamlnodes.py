@@ -68,7 +68,8 @@ class Text:
     def __init__(self, raw: bytes) -> None:
         text = raw.decode()
         self._bom = _BOM if text.startswith(_BOM) else ""
-        self.lines = [line for line in _LINE.findall(text.removeprefix(_BOM)) if line]
+        found: list[str] = _LINE.findall(text.removeprefix(_BOM))
+        self.lines = [line for line in found if line]
         self._newline = "\r\n" if self.lines and self.lines[0].endswith("\r\n") else "\n"
 
     def edited(self, edits: Iterable[Edit]) -> bytes:

@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator
 
 from hookline.dialects._doctor import Cause, Rules
-from hookline.dialects._doctor_entries import common, entries, script
+from hookline.dialects._doctor_entries import common, entries, is_ours, script
 from hookline.dialects._patterns import found, is_pattern
 from hookline.dialects.gemini.entries import LITERAL, TOOL_EVENTS
 from hookline.dialects.gemini.files import GeminiFile
-from hookline.model.errors import HandlerError
 from hookline.model.findings import Checkup, Finding, Severity
 from hookline.model.native import NativeEntry
 
@@ -22,10 +21,7 @@ def _matches(entry: NativeEntry, name: str) -> bool:
     matcher = (entry.matcher or "").strip()
     if entry.event in LITERAL or not is_pattern(matcher):
         return matcher == name
-    try:
-        return found(matcher, name)
-    except HandlerError:
-        return True
+    return found(matcher, name)
 
 
 _RULES = Rules(
@@ -80,7 +76,7 @@ def _unheard(checkup: Checkup) -> Iterator[Finding]:
         text = script(checkup, _RULES, seen, entry)
         if entry.event != "BeforeTool" or not _CLAUDE_ANSWER.search(text):
             continue
-        if not _OWN_ANSWER.search(text) and "hookline" not in str(entry.command):
+        if not _OWN_ANSWER.search(text) and not is_ours(entry):
             what = "this hook answers as one of Claude Code's, and Gemini CLI ignores that"
             fix = 'print {"decision": "deny", "reason": "…"}, or exit 2 with a word on stderr'
             yield checkup.found(

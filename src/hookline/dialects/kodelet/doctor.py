@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from hookline.dialects._doctor import Rules
-from hookline.dialects._doctor_entries import common, entries, program
+from hookline.dialects._doctor_entries import common, entries, is_ours, program
 from hookline.model.findings import Checkup, Finding, Severity
 
 __all__ = ["findings"]
@@ -17,11 +17,7 @@ def findings(checkup: Checkup) -> Iterator[Finding]:
     """What is found everywhere, files that are no programs, and guards, none of which closes."""
     yield from common(checkup, _RULES)
     for seen in checkup.own:
-        if seen.file.off.startswith("its name"):
-            what = f"Kodelet passes this hook over: {seen.file.off}"
-            fix = "rename the file to switch the hook on"
-            yield checkup.found("hook-disabled", Severity.NOTE, seen.file.path, 0, what, fix)
-        elif seen.file.off:
+        if seen.file.off:
             what = f"Kodelet passes this hook over: {seen.file.off}"
             fix = "write a `#!` line, as in `#!/bin/sh`"
             id = "script-without-interpreter"
@@ -29,7 +25,7 @@ def findings(checkup: Checkup) -> Iterator[Finding]:
     for seen, entry in entries(checkup):
         started = program(checkup, _RULES, seen, entry)
         text = started.text() if started is not None else ""
-        if entry.event == "before_tool_call" and not entry.options["ours"] and _GUARD.search(text):
+        if entry.event == "before_tool_call" and not is_ours(entry) and _GUARD.search(text):
             what = "when this hook fails in any way, Kodelet lets the tool run; no exit code blocks"
             fix = 'print {"blocked": true, "reason": "…"} and exit with 0 in every case of doubt'
             yield checkup.found("guard-fails-open", Severity.WARNING, seen.file.path, 0, what, fix)

@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterator
 
 from hookline.dialects._doctor import Cause, Rules, line_in
-from hookline.dialects._doctor_entries import common, entries, script
-from hookline.dialects._files import is_hookline
+from hookline.dialects._doctor_entries import common, entries, is_ours, script
 from hookline.dialects._located import UnreadableText, read_json
 from hookline.dialects.vscode.entries import native_event
 from hookline.dialects.vscode.files import FILES
@@ -86,7 +85,7 @@ def _unheard(checkup: Checkup) -> Iterator[Finding]:
     """Stop hooks that decide as Claude Code's do, at the top level."""
     for seen, entry in entries(checkup):
         # An agent's own Stop is a SubagentStop, which is answered at the top level.
-        if native_event(entry.event) != "Stop" or entry.agent or is_hookline(entry.command):
+        if native_event(entry.event) != "Stop" or entry.agent or is_ours(entry):
             continue
         text = script(checkup, _RULES, seen, entry)
         if _DECIDES.search(text) and "hookSpecificOutput" not in text:
