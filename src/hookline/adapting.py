@@ -14,13 +14,14 @@ from hookline import registry
 from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
 from hookline.model.errors import HooklineError, UnknownNameError
-from hookline.model.events import EVENTS, Event
+from hookline.model.events import EVENTS, CompactionEvent, Event, PromptEvent, ToolEvent
 from hookline.model.hook import Hook, Layer, Source
 from hookline.model.memory import MAX_FOLLOW_UPS, capped, latched, on_event
 from hookline.model.native import NativeEntry, NativeFile, NativePlace, Where
 from hookline.model.outcome import Outcome, Translated
 from hookline.model.ports import Caller, Match, Services
 from hookline.model.support import Support
+from hookline.model.text import visible
 from hookline.store.memory import SessionMemories
 
 __all__ = ["Adaptation", "Speaker", "adapted"]
@@ -47,6 +48,9 @@ class Adaptation(Struct, frozen=True, kw_only=True):
     file: str = ""
     """The file it was written in; one of the project's unless said."""
 
+
+# Events of one family tell the same things, and one may stand for another.
+_FAMILIES = (ToolEvent, PromptEvent, CompactionEvent)
 
 # What readers note about a file: which other clients run it, and whether it is ours.
 _RUN_BY_US: Mapping[str, Any] = {"run_by": (), "ours": False}
@@ -152,10 +156,17 @@ def _usual_path(rules: _Files, project: str) -> str:
 
 
 def _as_expected(event: Event, hook: Hook) -> Event:
-    """The event as one that the hook is for; the new platform may have had only the nearest."""
+    """The event as one that the hook is for; the new platform may have had only the nearest.
+
+    Raises HooklineError when it is about something else.
+    """
     if event.event_id() in hook.events:
         return event
-    return _recast(event, EVENTS[hook.events[0]])
+    cls = EVENTS[hook.events[0]]
+    if not any(isinstance(event, family) and issubclass(cls, family) for family in _FAMILIES):
+        named = event.native_event or event.event_id()
+        raise HooklineError(f"the hook is for {cls.event_id()}, and this is `{visible(named)}`")
+    return _recast(event, cls)
 
 
 def _as_asked(outcome: Outcome, event: Event) -> Outcome:

@@ -18,7 +18,7 @@ from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
 from hookline.model.errors import HooklineError
 from hookline.model.events import Event, SessionStart, ToolEvent
-from hookline.model.hook import Hook
+from hookline.model.hook import Hook, Layer
 from hookline.model.memory import MAX_FOLLOW_UPS, capped, latched, on_event
 from hookline.model.native import Where
 from hookline.model.outcome import Outcome, Translated
@@ -150,8 +150,9 @@ class App:
         bound = [
             Bound(hook, modules[hook.handler.kind].make(hook, services)) for hook in config.hooks
         ]
-        # Layers in order; sorting is stable, so the order inside a layer stays as configured.
-        bound = sorted([*bound, *self._functions], key=lambda each: min(each.hook.source.layer, 3))
+        # Layers in order; sorting is stable, so the order inside a layer stays as configured, and
+        # among another platform's hooks as that platform has it.
+        bound = sorted([*bound, *self._functions], key=lambda each: _rank(each.hook))
         return Engine(bound, tools=registry.tools, project_allow=config.project_allow)
 
     async def answer(
@@ -256,6 +257,10 @@ def _sessions(event: Event, client: Client | None) -> list[str]:
     """The session's names, one for each caller it may belong to: later events may tell better."""
     callers = client.ids if client is not None else (event.dialect,)
     return [f"{each}:{event.session_id}" if event.session_id else "" for each in callers]
+
+
+def _rank(hook: Hook) -> int:
+    return Layer.PROJECT if hook.native else min(hook.source.layer, Layer.PROJECT)
 
 
 def _joined(cwd: str, path: str) -> str:

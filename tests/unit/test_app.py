@@ -135,6 +135,29 @@ class TestEngines:
         assert len(app._engines) <= 32
 
 
+class TestOneCallThroughTwoEntries:
+    @pytest.fixture
+    def allowing(self, project: Path) -> App:
+        own = project.parent / "person/.config/hookline/hookline.yaml"
+        own.parent.mkdir(parents=True)
+        own.write_text(DENY.replace("deny: no", "allow: fine"))
+        return app_at(project)
+
+    def answer(self, app: App, native: str) -> Outcome:
+        event = replace(
+            shell("ls"), session_id="s1", dialect="docker-agent", native_event=native, cwd=app.cwd
+        )
+        return asyncio.run(app.answer(event, entry=native))
+
+    def test_an_allow_that_one_of_them_cannot_say_is_said_by_the_other(self, allowing: App) -> None:
+        assert self.answer(allowing, "pre_tool_use+preempt").verdict == "allow"
+        assert self.answer(allowing, "pre_tool_use").verdict == "allow"
+
+    def test_an_allow_that_was_said_is_not_said_twice(self, allowing: App) -> None:
+        assert self.answer(allowing, "pre_tool_use").verdict == "allow"
+        assert self.answer(allowing, "pre_tool_use+preempt").verdict == "pass"
+
+
 class TestLimits:
     @pytest.mark.parametrize("depth", ["4", "-1", "x", "", "9" * 5_000, "٤"])
     def test_too_deep_a_nesting_is_refused(self, project: Path, depth: str) -> None:

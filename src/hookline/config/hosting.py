@@ -68,7 +68,7 @@ class Hosted:
     def _of(
         self, platform: NativeFiles, where: Where, seen: dict[str, Stamp]
     ) -> Iterator[ConfigFile]:
-        """One platform's files, read together with those of others that it reads as its own."""
+        """All that one platform runs, by its own rules: some is written for others as well."""
         read = Reader()
         layers: dict[str, Layer] = {}
         contents: dict[str, tuple[NativeFiles, bytes]] = {}
@@ -83,14 +83,17 @@ class Hosted:
                     problem = Problem(path, 0, f"cannot be read: {error.strerror}")
                     raise ConfigError([problem]) from error
                 if path not in contents:
-                    contents[path] = (self._owner(place, platform), content)
+                    contents[path] = (self._reader(place, platform), content)
                     layers[path] = place.layer
         for file in compile_natives(contents, self._kit, project_dir=where.project):
             layer = layers[file.file]
             hooks = tuple(_in_layer(hook, layer) for hook in file.hooks)
             yield replace(file, layer=layer, hooks=hooks)
 
-    def _owner(self, place: NativePlace, platform: NativeFiles) -> NativeFiles:
+    def _reader(self, place: NativePlace, platform: NativeFiles) -> NativeFiles:
+        """By whose rules a file is run here that was written for another platform."""
+        if place.dialect in platform.adopts:
+            return platform
         return self._kit.natives().get(place.dialect, platform)
 
     def _paths(

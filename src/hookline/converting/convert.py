@@ -39,6 +39,8 @@ def convert(
     old = platform(origin)
     new = hookline() if target == HOOKLINE else platform(target)
     file = _read(old, path, content)
+    if only is not None and origin == target:
+        raise HooklineError("a file for its own platform stays whole: leave --event out")
     if only is not None:
         kept_entries = tuple(each for each in file.entries if each.event == only)
         if not kept_entries:

@@ -254,7 +254,8 @@ def _beside_us(checkup: Checkup, rules: Rules) -> Iterator[Finding]:
         for entry in seen.file.entries
         if not entry.flaw and not seen.file.off
     ]
-    ours = [each for each in running if is_ours(each[1])]
+    # Where the file itself is the hook, nobody knows for which event before it is asked.
+    ours = [each for each in running if is_hookline(each[1].command)]
     yield from _twice(checkup, ours)
     if not any(checkup.canonical(entry.event) == "pre_tool_use" for _, entry in ours):
         return

@@ -37,6 +37,9 @@ class Files(ABC):
     run_by: ClassVar[frozenset[str]]
     """The dialects of all clients that run these files themselves."""
 
+    adopts: ClassVar[frozenset[str]] = frozenset()
+    """The dialects whose files this client runs too, by its own rules."""
+
     @property
     def dialect(self) -> str:
         """Whose files these are."""

@@ -143,6 +143,10 @@ class NativeFiles(Protocol):
     def run_by(self) -> frozenset[str]:
         """The dialects of all clients that run these files themselves."""
 
+    @property
+    def adopts(self) -> frozenset[str]:
+        """The dialects whose files this client runs too, by its own rules."""
+
     def owns(self, path: str, content: bytes) -> bool:
         """Whether a file is one of this platform's hook files, by its place or what is in it."""
 

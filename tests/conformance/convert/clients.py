@@ -5,6 +5,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from hookline.model.tools import tool
 from support.cli import Machine
 from support.clients.effects import Effect
 
-__all__ = ["effects", "environment", "run", "shell_call"]
+__all__ = ["adapters", "effects", "environment", "run", "shell_call"]
 
 
 def environment(project: Path) -> dict[str, str]:
@@ -80,13 +81,27 @@ def effects(
 def _reply(argv: list[str], payload: bytes, project: Path, machine: Machine | None) -> Reply:
     if machine is None:
         return run(argv, payload, project)
-    line = argv[-1]
-    if line == "run":
-        script = Path(argv[0]).read_text(encoding="utf-8")
-        line = script.partition("run)")[2].partition("\n  ;;")[0]
-    words = shlex.split(line)
-    done = machine.call(*words[words.index("adapt") :], stdin=payload)
+    words = _adapter(Path(argv[0]).read_text(encoding="utf-8") if argv[-1] == "run" else argv[-1])
+    done = machine.call(*words, stdin=payload)
     return Reply(stdout=done.out.encode(), stderr=done.err.encode(), exit_code=done.code)
+
+
+def adapters(name: str, files: Mapping[str, bytes]) -> dict[str, list[str]]:
+    """The adapter's words for each event of a new file."""
+    if name == "kodelet":
+        lines = [content.decode() for content in files.values()]
+    else:
+        read = [platform(name).rules.read(f"/srv/{path}", text) for path, text in files.items()]
+        lines = [_line(entry) for file in read for entry in file.entries]
+    words = [_adapter(line) for line in lines]
+    return {each[each.index("--on") + 1]: each for each in words}
+
+
+def _adapter(line: str) -> list[str]:
+    """The adapter's words in a line for a shell, or in one of Kodelet's programs."""
+    script = line.partition("\nrun)")[2].partition("\n  ;;")[0] or line
+    words = shlex.split(script)
+    return words[words.index("adapt") :]
 
 
 def _asked(

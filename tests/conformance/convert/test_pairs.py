@@ -21,7 +21,7 @@ PAIRS = [pytest.param(a, b, id=f"{a}-{b}") for a in NAMES for b in NAMES if a !=
 def converted(a: str, b: str, project: Path) -> Converted:
     file = place(a, project)
     where = Where(project=str(project), home=str(project / "home"))
-    only = "before_tool_call" if a == "kodelet" else None
+    only = "before_tool_call" if a == "kodelet" and a != b else None
     return convert(a, b, str(file), file.read_bytes(), where, only=only)
 
 

@@ -2,7 +2,9 @@
 
 import json
 import os
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -12,7 +14,14 @@ from hookline import registry
 from hookline.cli.adapt import parse
 from hookline.converting.adapter import Adapted, words
 from hookline.model.errors import HooklineError
-from hookline.model.events import Event, PostToolUse, PreToolUse, Stop, UserPromptSubmit
+from hookline.model.events import (
+    Event,
+    PostToolUse,
+    PreToolUse,
+    SessionStart,
+    Stop,
+    UserPromptSubmit,
+)
 from hookline.model.native import NativeEntry
 from hookline.model.outcome import Reply
 from hookline.model.tools import tool
@@ -184,13 +193,17 @@ def test_a_kodelet_program_is_asked_first_what_it_is_for(machine: Machine) -> No
     script = machine.write(
         "guard", f"#!/bin/sh\n[ $1 = hook ] && echo before_tool_call || {deny}\n", 0o755
     )
-    for native, does in (("before_tool_call", Does.BLOCKS), ("user_message_send", Does.GOES_ON)):
+    asked: list[tuple[str, str, Event, Does]] = [
+        ("before_tool_call", "BeforeTool", shell(), Does.BLOCKS),
+        ("user_message_send", "BeforeAgent", UserPromptSubmit(prompt="hi"), Does.GOES_ON),
+    ]
+    for native, on, event, does in asked:
         done = machine.call(
             *("adapt", "--from", "kodelet", "--event", native, "--to", "gemini"),
-            *("--on", "BeforeTool", "--exec", "--", str(script), "run"),
-            stdin=payload("gemini", shell(), machine),
+            *("--on", on, "--exec", "--", str(script), "run"),
+            stdin=payload("gemini", event, machine),
         )
-        assert in_gemini(done).does is does
+        assert in_gemini(done, on).does is does
 
 
 def test_the_nearest_event_is_put_to_the_program_as_its_own(machine: Machine) -> None:
@@ -282,6 +295,63 @@ def test_docker_agents_early_lane_has_rules_of_its_own(machine: Machine) -> None
     sent = json.loads(payload("claude-code", shell(), machine))
     effect = claude_code.obey("PreToolUse", reply(done), sent)
     assert effect.does is Does.GOES_ON  # an allow there is advice
+
+
+def test_a_request_is_sent_for_a_hook_behind_an_address(machine: Machine) -> None:
+    own = {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "deny",
+        "permissionDecisionReason": "MK_DENY",
+    }
+    seen: list[dict[str, Any]] = []
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            seen.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            body = json.dumps({"hookSpecificOutput": own}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Answers) as server:
+        thread = Thread(target=server.handle_request)
+        thread.start()
+        address = f"http://127.0.0.1:{server.server_port}/hook"
+        done = machine.call(
+            *("adapt", "--from", "claude-code", "--event", "PreToolUse", "--to", "gemini"),
+            *("--on", "BeforeTool", "--type", "http", "--url", address, "--"),
+            stdin=payload("gemini", shell("git push"), machine),
+        )
+        thread.join()
+    assert in_gemini(done).does is Does.BLOCKS
+    assert seen[0]["tool_input"]["command"] == "git push"
+
+
+def test_a_builtin_of_the_old_platform_is_run_by_hookline(machine: Machine) -> None:
+    done = adapt(
+        machine,
+        "add_environment_info",
+        *("--type", "builtin", "--options", '{"with": {"args": []}}'),
+        event=SessionStart(source="startup"),
+        origin="docker-agent session_start",
+        target="claude-code SessionStart",
+    )
+    sent = json.loads(payload("claude-code", SessionStart(source="startup"), machine))
+    effect = claude_code.obey("SessionStart", reply(done), sent)
+    assert str(machine.project) in effect.context
+
+
+def test_an_allow_stays_the_grant_that_it_was(machine: Machine) -> None:
+    said = json.dumps({"permissionDecision": "allow"})
+    origin, target = "copilot preToolUse", "claude-code PreToolUse"
+    done = adapt(machine, f"echo '{said}'", origin=origin, target=target)
+    sent = json.loads(payload("claude-code", shell(), machine))
+    effect = claude_code.obey("PreToolUse", reply(done), sent)
+    assert effect.does is Does.SKIPS_ITS_QUESTION
 
 
 # ── what the session remembers ──────────────────────────────────────────────────────────────
@@ -389,6 +459,18 @@ def test_an_unknown_platform_to_adapt_from_closes_the_gate(machine: Machine) -> 
     effect = in_gemini(adapt(machine, "true", origin="nobody PreToolUse"))
     assert effect.does is Does.BLOCKS
     assert "nobody" in effect.reason
+
+
+def test_an_event_that_the_hook_is_not_about_closes_the_gate(machine: Machine) -> None:
+    sent = {"hook_event_name": "SomethingNew", "session_id": "s1", "cwd": str(machine.project)}
+    done = machine.call(
+        *("adapt", "--from", "claude-code", "--event", "PreToolUse", "--to", "gemini"),
+        *("--on", "BeforeTool", "--", "true"),
+        stdin=json.dumps(sent),
+    )
+    effect = in_gemini(done)
+    assert effect.does is Does.BLOCKS
+    assert "this is `SomethingNew`" in effect.reason
 
 
 def test_hookline_does_not_run_inside_itself(machine: Machine) -> None:

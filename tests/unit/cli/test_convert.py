@@ -186,6 +186,22 @@ def test_names_are_completed() -> None:
     assert _complete(None, None, "hook") == ["hookline"]  # type: ignore[arg-type]
 
 
+def test_a_part_of_a_file_is_not_taken_for_its_own_platform(machine: Machine) -> None:
+    done = convert(machine, settings(machine), "--to", "claude-code", "--event", "PreToolUse")
+    assert done.code == 1
+    assert "leave --event out" in done.err
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe{", b"\0", b"{" * 5000, b'{"hooks": ' + b"[" * 5000])
+def test_bytes_that_are_no_text_are_an_error(content: bytes, machine: Machine) -> None:
+    file = machine.project / "settings.json"
+    file.write_bytes(content)
+    for a in ("claude-code", "codex", "gemini", "cursor", "copilot", "vscode", "basecoat"):
+        done = convert(machine, str(file), "--to", "docker-agent", a=a)
+        assert (done.code, done.out) == (1, ""), a
+        assert "settings.json" in done.err
+
+
 # ── single hooks ────────────────────────────────────────────────────────────────────────────
 
 

@@ -47,8 +47,15 @@ def test_a_refusal_may_be_an_exit_code() -> None:
 
 @pytest.mark.parametrize(
     ("name", "denies"),
-    [("claude-code", True), ("codex", True), ("gemini", True), ("kodelet", False)]
-    + [("basecoat", False), ("docker-agent", True), ("vscode", True)],
+    [
+        ("claude-code", True),
+        ("codex", True),
+        ("gemini", True),
+        ("docker-agent", True),
+        ("vscode", True),
+        ("kodelet", False),
+        ("basecoat", False),
+    ],
 )
 def test_whether_two_denies_is_asked_of_the_platform(name: str, denies: bool) -> None:
     side = platform(name)

@@ -27,7 +27,7 @@ from hookline.model.hook import Hook, Lane, Layer, OnError, Start
 from hookline.model.native import NativeEntry, NativeFile, NativeFlaw, Voids
 from hookline.model.tools import ToolKind
 
-__all__ = ["CopilotFiles", "in_repository", "is_in"]
+__all__ = ["CopilotFiles", "in_repository", "is_in", "is_vscodes"]
 
 _OTHER_FIELDS = {"notification": "kind", "preCompact": "trigger"}
 # Moments of other platforms at which Copilot would fire one of its events.
@@ -40,6 +40,16 @@ _ALSO = {
 def in_repository(path: str) -> bool:
     """Whether a file is one of those that every agent of GitHub's runs."""
     return is_in(os.path.dirname(path), ".github/hooks") and path.endswith(".json")
+
+
+def is_vscodes(content: bytes) -> bool:
+    """Whether a file has no version and only VS Code's names of events: then it is VS Code's."""
+    try:
+        root = read_json(content)
+    except UnreadableText:
+        return False
+    events = root.members["hooks"].members if "hooks" in root.members else {}
+    return bool(events) and "version" not in root.members and all(map(is_pascal, events))
 
 
 def is_in(folder: str, *places: str) -> bool:

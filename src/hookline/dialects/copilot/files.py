@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from glob import glob
 
-from hookline.dialects._copilot.files import CopilotFiles, in_repository, is_in
+from hookline.dialects._copilot.files import CopilotFiles, in_repository, is_in, is_vscodes
 from hookline.dialects._located import Located, UnreadableText, read_json
 from hookline.dialects.copilot import DIALECT
 from hookline.model.hook import Layer
@@ -24,13 +24,16 @@ class CopilotCliFiles(CopilotFiles):
 
     codec = DIALECT
     run_by = frozenset({"copilot"})
+    adopts = frozenset({"claude-code"})
 
     def owns(self, path: str, content: bytes) -> bool:
         """Files in their places, and files with events of no other platform."""
         if not path.endswith(".json"):
             return False
         folder, name = os.path.split(path)
-        if in_repository(path) or is_in(folder, *_FOLDERS) or "/installed-plugins/" in path:
+        if in_repository(path):
+            return not is_vscodes(content)
+        if is_in(folder, *_FOLDERS) or "/installed-plugins/" in path:
             return True
         if name in _SETTINGS and is_in(folder, *_WITH_SETTINGS):
             return True

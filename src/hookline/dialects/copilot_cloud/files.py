@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from hookline.dialects._copilot.files import CopilotFiles, in_repository
+from hookline.dialects._copilot.files import CopilotFiles, in_repository, is_vscodes
 from hookline.dialects.copilot_cloud import DIALECT
 from hookline.model.hook import Layer
 from hookline.model.native import NativePlace, Where
@@ -19,7 +19,7 @@ class CopilotCloudFiles(CopilotFiles):
 
     def owns(self, path: str, content: bytes) -> bool:
         """The repository's hook files."""
-        return in_repository(path)
+        return in_repository(path) and not is_vscodes(content)
 
     def places(self, where: Where) -> Sequence[NativePlace]:
         """One folder."""

@@ -31,6 +31,7 @@ class VSCodeFiles(Files):
     codec: ClassVar[JsonDialect] = VSCode()
     default_timeout = 30.0
     run_by = frozenset({"vscode", "copilot", "copilot-cloud"})
+    adopts = frozenset({"claude-code"})
 
     # ── where ───────────────────────────────────────────────────────────────────────────────
 
