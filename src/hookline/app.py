@@ -98,6 +98,7 @@ class App:
         self._roots = SessionRoots(self.home) if remember else MemoryRoots()
         self._memories = SessionMemories(self.home) if remember else BriefMemories()
         self._answers = Answers(self.home)
+        self._policy = repr((self.config, self.loader.user_file, managed, trust, edited, root))
         self._functions = tuple(functions)
         self._hosted: Hosted | None = None
         self._person = person
@@ -165,7 +166,7 @@ class App:
     ) -> Outcome:
         """As ``fire``; but a call that was answered through another entry is not judged again."""
         callers = client.ids if client is not None else (event.dialect,)
-        arrival = Arrival.of(event, callers=callers, entry=entry)
+        arrival = Arrival.of(event, callers=callers, entry=entry, policy=self._policy)
         started = monotonic()
         async with self._answers.once(arrival, timeout=timeout) as slot:
             if slot.known is not None:

@@ -158,6 +158,20 @@ class TestOneCallThroughTwoEntries:
         assert self.answer(allowing, "pre_tool_use+preempt").verdict == "pass"
 
 
+class TestTheSameCallByAnotherPolicy:
+    def test_what_one_config_let_through_is_judged_by_the_other(self, project: Path) -> None:
+        (project / "lax.yaml").write_text("version: 1\n")
+        (project / "strict.yaml").write_text(DENY)
+        event = replace(shell("ls"), session_id="s1", cwd=str(project))
+
+        said = {
+            name: asyncio.run(app_at(project, config=name).answer(event, entry=name)).verdict
+            for name in ("lax.yaml", "strict.yaml")
+        }
+
+        assert said == {"lax.yaml": "pass", "strict.yaml": "deny"}
+
+
 class TestLimits:
     @pytest.mark.parametrize("depth", ["4", "-1", "x", "", "9" * 5_000, "٤"])
     def test_too_deep_a_nesting_is_refused(self, project: Path, depth: str) -> None:

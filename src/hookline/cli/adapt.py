@@ -2,11 +2,10 @@
 words; payload on stdin and answer on stdout are those of the platform that calls.
 """
 
-import asyncio
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -14,16 +13,18 @@ from msgspec import Struct
 
 from hookline import registry
 from hookline.adapting import Adaptation, adapted
-from hookline.app import MAX_DEPTH
 from hookline.callers import recognise
+from hookline.cli._ending import run
 from hookline.config.discover import home_dir, project_root
-from hookline.joint_reply import Clients
 from hookline.model.errors import HooklineError, nearest
 from hookline.model.native import NativeEntry
 from hookline.model.outcome import Reply
 from hookline.model.ports import Caller, Dialect
 
-__all__ = ["Options", "command", "parse"]
+if TYPE_CHECKING:
+    from hookline.joint_reply import Clients
+
+__all__ = ["Options", "command", "main", "parse"]
 
 _ONE = (
     "--from",
@@ -164,7 +165,7 @@ def main(argv: Sequence[str]) -> int:
         payload, env = sys.stdin.buffer.read(), dict(os.environ)
         speaker = _caller(speaker, on, payload, env)
         options = parse(argv)
-        reply = asyncio.run(_reply(options, speaker, payload, env))
+        reply = run(_reply(options, speaker, payload, env))
     except HooklineError as error:
         reply = _refusal(speaker, on, str(error))
     except (Exception, KeyboardInterrupt) as error:
@@ -175,15 +176,15 @@ def main(argv: Sequence[str]) -> int:
 def _delivered(reply: Reply) -> bool:
     """Writes the reply; the line round us speaks for a gate when it cannot be heard."""
     try:
-        sys.stderr.buffer.write(reply.stderr)
-        sys.stderr.buffer.flush()
-        sys.stdout.buffer.write(reply.stdout)
-        sys.stdout.buffer.flush()
+        for stream, content in ((sys.stderr, reply.stderr), (sys.stdout, reply.stdout)):
+            if content and stream is not None:
+                stream.buffer.write(content)
+                stream.buffer.flush()
     except OSError:
         # Leave nothing for the interpreter to flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return False
-    return True
+    return not reply.stdout or sys.stdout is not None  # as Python has it for a closed descriptor
 
 
 def _value_of(argv: Sequence[str], name: str) -> str | None:
@@ -199,7 +200,11 @@ def _caller(
     if named.id == "canonical":
         return named
     callers = recognise(named.id, on, payload, env)
-    return named if callers.ids == (named.id,) else Clients(callers)
+    if callers.ids == (named.id,):
+        return named
+    from hookline.joint_reply import Clients
+
+    return Clients(callers)
 
 
 async def _reply(
@@ -216,7 +221,12 @@ async def _reply(
 
 
 def _depth(env: Mapping[str, str]) -> int:
-    text = env.get("HOOKLINE_DEPTH", "0")
+    text = env.get("HOOKLINE_DEPTH")
+    if text is None:
+        return 0
+    # Only hooks of hooks pay for loading this.
+    from hookline.app import MAX_DEPTH
+
     depth = int(text) if text.isdecimal() and len(text) < 10 else MAX_DEPTH + 1
     if depth > MAX_DEPTH:
         raise HooklineError(f"HOOKLINE_DEPTH is `{text[:20]}`: more than {MAX_DEPTH} levels")

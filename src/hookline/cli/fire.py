@@ -1,6 +1,5 @@
 """``hookline fire``: send an event through the hooks that hold here, and see what they say."""
 
-import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -14,6 +13,7 @@ from msgspec.structs import replace
 
 from hookline import registry
 from hookline.app import App, open_app
+from hookline.cli._ending import run
 from hookline.cli._output import print_json, print_outcome
 from hookline.model.answers import deny
 from hookline.model.errors import HooklineError
@@ -99,9 +99,9 @@ def command(**given: Any) -> None:
     if options.hosts:
         app.host(*options.hosts)
     if options.jsonl:
-        sys.exit(asyncio.run(_stream(app, options, sys.stdin.buffer)))
+        sys.exit(run(_stream(app, options, sys.stdin.buffer)))
     payload = sys.stdin.buffer.read() if options.event is None else options.payload()
-    outcome, shown = asyncio.run(_fire_once(app, options, payload))
+    outcome, shown = run(_fire_once(app, options, payload))
     if options.as_json:
         print_json(shown)
     elif "error" in shown:

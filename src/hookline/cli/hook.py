@@ -5,7 +5,6 @@ Nothing heavy is imported before it is needed, stdout belongs to the protocol, a
 wrong here is answered as the platform obeys it: a gate closes.
 """
 
-import asyncio
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline import registry
+from hookline.cli._ending import run
 from hookline.model.errors import DecodeError, HooklineError
 from hookline.model.events import Event
 from hookline.model.outcome import Outcome, Reply
@@ -153,7 +153,7 @@ def main(argv: Sequence[str]) -> int:
         assert speaker is not None
         event = speaker.decode(payload, name)
         name = name or event.native_event or event.event_id()
-        outcome = asyncio.run(answer(options, event, env, _directory(), clients))
+        outcome = run(answer(options, event, env, _directory(), clients))
         reply = speaker.encode(outcome)
     except DecodeError as exc:
         reply = _refusal(speaker, name, str(exc), "")
@@ -202,7 +202,7 @@ def _refusal(
     speaker: "Dialect | Clients | None",
     event: str | None,
     what: str,
-    advice: str = " `hookline check` says what to mend.",
+    advice: str = " `hookline doctor` says what to mend.",
 ) -> Reply:
     reason = f"hookline could not judge this: {what.rstrip('.')}.{advice}"
     if speaker is None:

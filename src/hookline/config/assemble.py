@@ -36,7 +36,7 @@ def assemble(files: Sequence[ConfigFile], *, paused: bool = False) -> Config:
         files=ordered,
         hooks=tuple(_narrowed(each.hook, exceptions.get(id(each), [])) for each in in_force),
         project_allow=project_allow,
-        max_follow_ups=_lowest([place.file.max_follow_ups for place in places]),
+        max_follow_ups=_max_follow_ups(places, notes),
         notes=tuple(dict.fromkeys(notes)),
     )
 
@@ -145,8 +145,19 @@ def _project_allow(places: Sequence[_Place], notes: list[Note]) -> bool:
     return bool(decided)
 
 
-def _lowest(said: Sequence[int | None]) -> int | None:
-    return min((each for each in said if each is not None), default=None)
+def _max_follow_ups(places: Sequence[_Place], notes: list[Note]) -> int | None:
+    """The lowest that a managed or user file says: a project must not silence their hooks."""
+    counted = []
+    for place in places:
+        said = place.file.max_follow_ups
+        if said is None:
+            continue
+        if place.file.layer in {Layer.MANAGED, Layer.USER}:
+            counted.append(said)
+        else:
+            message = f"`max_follow_ups` in {place.file.file} counts only in the user's own config"
+            notes.append(Note(place.file.file, "ignored", message))
+    return min(counted, default=None)
 
 
 def _paused(count: int) -> str:

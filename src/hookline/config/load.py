@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from hookline.config.assemble import assemble
 from hookline.config.copies import FreeFiles, HookFiles, UntrustedFiles, VouchedFiles
-from hookline.config.discover import MANAGED_FILE, config_dirs, user_file
+from hookline.config.discover import MANAGED_FILE, config_dirs, place_of, user_file
 from hookline.config.layers import Layers, Look, Sources
 from hookline.config.pause import Pause, pause_file, read_pause
 from hookline.config.pins import Draft, draft
-from hookline.config.reading import Stamp, are_settled, stamp_of
+from hookline.config.reading import Reading, Stamp, are_settled, stamp_of
 from hookline.config.trust import TrustedSet, TrustStore
 from hookline.config.types import Config, ConfigFile, Kit, Note
 from hookline.model.errors import TrustError
@@ -165,6 +165,11 @@ class Loader:
         """Trust a config as it is on disk, for a caller that knows what is in it."""
         read = self.draft(config)
         return self.store.trust(read.config, read.readings)
+
+    def trust_content(self, config: str, content: bytes) -> TrustedSet:
+        """Trust a config in these bytes, whatever is on the disk; it may pin no other file."""
+        place = place_of(config)
+        return self.store.trust(place, [Reading(place, place, content)])
 
     def trusted_file(self, trusted: TrustedSet) -> ConfigFile:
         """A trusted set, compiled; raises ConfigError or TrustError when it cannot be any more."""

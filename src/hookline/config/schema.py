@@ -144,7 +144,7 @@ class FileEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = field(default_factory=list)
     max_follow_ups: Annotated[
         Annotated[int, Meta(ge=0, le=1000)] | UnsetType,
-        _doc("How often hooks may keep an agent going before a person speaks; the lowest counts."),
+        _doc("How often hooks may keep an agent going; said in the user's own file."),
     ] = UNSET
     project_allow: Annotated[
         bool | UnsetType,

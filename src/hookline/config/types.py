@@ -78,5 +78,5 @@ class Config(Struct, frozen=True, kw_only=True):
     hooks: tuple[Hook, ...] = ()
     project_allow: bool = False
     max_follow_ups: int | None = None
-    """The lowest that any file says; None when none does."""
+    """The lowest that a managed or user file says; None when none does."""
     notes: tuple[Note, ...] = ()

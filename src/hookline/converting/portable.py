@@ -6,7 +6,7 @@ Knows the keys of a hook in it; must not know how a config is loaded.
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from shlex import join
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from hookline import registry
 from hookline.converting.adapter import PROGRAM, guarded
@@ -123,8 +123,6 @@ class _Rules:
 
 def hookline() -> Platform:
     """hookline as a platform to convert to."""
-    from typing import cast
-
     dialect = registry.dialect("canonical")
     return Platform(HOOKLINE, dialect, cast(Rules, _Rules()), cast(Writing, _Writer()))
 

@@ -62,10 +62,26 @@ def _source(old: Platform, file: NativeFile, twins: tuple[NativeEntry, ...], tol
     if entry.flaw:
         why = f"{old.client} does not run it either: {entry.flaw}"
         return Source(twins=twins, hook=None, why_not=why)
-    alone = replace(file, entries=(entry,))
+    if not _is_runnable(entry):
+        return Source(twins=twins, hook=None, why_not="no program could be started by this text")
+    if any(each.fails_closed for each in twins):
+        # Of several that run as one the strictest word on failure counts.
+        twins = (replace(entry, fails_closed=True), *twins[1:])
+    alone = replace(file, entries=twins[:1])
     hooks = old.rules.hooks([alone], layer=Layer.USER, project_dir=os.path.dirname(file.path))
     if not hooks:
         why = "it calls hookline itself, which `hookline install` writes for any platform; "
         why += "or its file switches it off"
         return Source(twins=twins, hook=None, why_not=why)
     return Source(twins=twins, hook=hooks[0], file=told)
+
+
+def _is_runnable(entry: NativeEntry) -> bool:
+    """Whether every text can be an argument: no NUL in it, and no half characters."""
+    command = (entry.command,) if isinstance(entry.command, str) else entry.command
+    texts = (*command, entry.matcher or "", entry.condition, entry.directory, entry.name)
+    every = "".join((*texts, *entry.env, *entry.env.values(), str(entry.options)))
+    try:
+        return b"\0" not in every.encode()
+    except UnicodeEncodeError:
+        return False

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from hookline.engine.lanes import run_lanes
 from hookline.engine.merge import disagreements, fit, merge
 from hookline.engine.plan import Bound, Tier, plan
+from hookline.engine.rewrites import Held, check_env
 from hookline.model.answers import NOT_ASKED, PASS, Answer, deny, notice
 from hookline.model.errors import HandlerAnswerError, HandlerError, HandlerTimeout
 from hookline.model.events.base import Event
@@ -41,6 +42,7 @@ class _Trail(Struct):
     said: list[tuple[Run, Answer]]
     substitutions: list[Substitution]
     ended: bool = False
+    held: Held | None = None
 
 
 class Engine:
@@ -97,10 +99,14 @@ class Engine:
             trail.runs.append(run)
             if not run.counts or answer is PASS:
                 continue
+            if answer.rewrite:
+                trail.held = trail.held or Held()
+                rewrite, kept = trail.held.over(answer.rewrite, run.hook)
+                trail.substitutions += kept
+                answer = replace(answer, rewrite=rewrite)
+                rewrites.append((run.hook, rewrite))
             trail.said.append((run, answer))
             trail.ended |= answer.verdict >= Verdict.DENY
-            if answer.rewrite:
-                rewrites.append((run.hook, answer.rewrite))
         # Who saw the earlier rewrite and changes it again does not disagree with it.
         unaware = [(hook.name, rewrite) for hook, rewrite in rewrites if not hook.is_piped]
         if len(unaware) > 1:
@@ -111,12 +117,14 @@ class Engine:
     def _fitted(self, run: Run, trail: _Trail, table: ToolTable) -> tuple[Run, Answer]:
         """The run, and its answer as this event and this hook's layer let it count."""
         event, hook = trail.event, run.hook
+        from_project = hook.source.layer >= Layer.PROJECT
         try:
             answer, changed = fit(run.answer, event)
+            if from_project and answer.rewrite.env:
+                check_env(answer.rewrite.env)
         except HandlerAnswerError as exc:
             failed, answer = _failure(hook, event, exc)
             run, changed = replace(run, answer=answer, failed=failed), []
-        from_project = hook.source.layer >= Layer.PROJECT
         if answer.verdict is Verdict.ALLOW and from_project and not self._project_allow:
             why = f"`{hook.name}` is in a project file, and `project_allow` is not set"
             changed.append(Substitution("allow", "pass", why))

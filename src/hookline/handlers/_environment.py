@@ -4,7 +4,6 @@ Knows which variables make programs load code; must not look at this process's o
 """
 
 import os
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import chain
@@ -13,6 +12,7 @@ from typing import Any
 from hookline.model.events.base import Event
 from hookline.model.events.tool import ToolEvent
 from hookline.model.ports import Call
+from hookline.model.variables import loads_code
 
 __all__ = ["RUN_MARK", "hook_directory", "hook_environment"]
 
@@ -23,28 +23,6 @@ _SYSTEM_CAP = 128 * 1024 - 1
 
 # The mark by which a run's processes are found again. Nested runs add to it.
 RUN_MARK = "HOOKLINE_RUN"
-
-# Each of these lets whoever set it choose code that a program runs, or where it looks for code.
-_LOADER = re.compile(
-    r"""
-      LD_.* | DYLD_.* | GLIBC_TUNABLES | GCONV_PATH | LOCPATH | NLSPATH | MALLOC_TRACE | HOSTALIASES
-    | ENV | BASH_ENV | BASH_FUNC_.* | BASH_LOADABLES_PATH | BASH_XTRACEFD | SHELLOPTS | BASHOPTS
-    | PS4 | IFS | CDPATH | GLOBIGNORE | ZDOTDIR | FPATH | KSH_ENV
-    | PYTHON.* | PERL5.* | PERLLIB | RUBYLIB | RUBYOPT | RUBYSHELL | GEM_HOME | GEM_PATH
-    | BUNDLE_GEMFILE | PHPRC | PHP_INI_SCAN_DIR | LUA_.* | R_PROFILE.* | R_ENVIRON.* | R_LIBS.*
-    | JULIA_.* | ERL_.* | ELIXIR_ERL_OPTIONS
-    | NODE_OPTIONS | NODE_PATH | NODE_REPL_EXTERNAL_MODULE | NODE_EXTRA_CA_CERTS | TS_NODE_.*
-    | BUN_.* | DENO_.* | (?i:NPM_CONFIG_.*)
-    | JAVA_TOOL_OPTIONS | _JAVA_OPTIONS | JDK_JAVA_OPTIONS | CLASSPATH | MAVEN_OPTS | GRADLE_OPTS
-    | DOTNET_STARTUP_HOOKS | DOTNET_ADDITIONAL_DEPS | DOTNET_SHARED_STORE | CORECLR_.* | COR_.*
-    | GIT_(?!AUTHOR_|COMMITTER_).*
-    | OPENSSL_CONF | OPENSSL_ENGINES | OPENSSL_MODULES
-    | MAKEFLAGS | GNUMAKEFLAGS | MAKEFILES | GOFLAGS | RUSTC_WRAPPER | RUSTFLAGS | TAR_OPTIONS
-    | RIPGREP_CONFIG_PATH | GREP_OPTIONS | AWKPATH | AWKLIBPATH | LESSOPEN | LESSCLOSE | WGETRC
-    | CURL_HOME
-    """,
-    re.VERBOSE | re.DOTALL,
-)
 
 
 def hook_directory(call: Call) -> str:
@@ -111,7 +89,7 @@ def _kind(name: str) -> int:
     # No program could have been started with such a name.
     if not name or "=" in name or not _fits(name, _OWN_CAP):
         return _NEVER
-    return _LOADING if _LOADER.fullmatch(name) else _PLAIN
+    return _LOADING if loads_code(name) else _PLAIN
 
 
 def _clean_path(path: str) -> str:

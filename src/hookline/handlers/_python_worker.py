@@ -30,6 +30,14 @@ from hookline.model.events.base import Event
 __all__ = ["Library", "encoded", "main", "reply_to", "serve"]
 
 
+# Before installed packages, yet behind Python's own: a file called `json.py` that nobody has
+# trusted must not take the place of what a trusted hook imports.
+_PAST_STDLIB = next(
+    (at for at, path in enumerate(sys.path) if path.endswith(("site-packages", "dist-packages"))),
+    len(sys.path),
+)
+
+
 class _ExactLoader(SourceFileLoader):
     """Runs the bytes it was given, and no compiled copy that somebody put beside the file."""
 
@@ -58,7 +66,7 @@ class Library:
         self._drop_changed()
         for folder in reversed(request.folders):
             if folder not in sys.path:
-                sys.path.insert(0, folder)
+                sys.path.insert(_PAST_STDLIB, folder)
         module = self._module(request)
         function = getattr(module, request.function, None)
         if not callable(function):

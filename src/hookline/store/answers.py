@@ -48,8 +48,13 @@ class Arrival(Struct, frozen=True, kw_only=True):
     """Which line of which hook file this is, as well as the command line tells."""
 
     @classmethod
-    def of(cls, event: Event, *, callers: Sequence[str], entry: str) -> "Arrival | None":
-        """None for an event of no session, which nothing ties to an earlier one."""
+    def of(
+        cls, event: Event, *, callers: Sequence[str], entry: str, policy: str = ""
+    ) -> "Arrival | None":
+        """None for an event of no session, which nothing ties to an earlier one.
+
+        ``policy`` says by whose hooks it is judged: what one has let through, another may not.
+        """
         if not event.session_id:
             return None
         bare = replace(
@@ -62,7 +67,7 @@ class Arrival(Struct, frozen=True, kw_only=True):
             told = msgspec.json.encode(bare)
         except UnicodeEncodeError:
             return None
-        return cls(content=sha256(told).digest(), entry=entry)
+        return cls(content=sha256(policy.encode() + b"\0" + told).digest(), entry=entry)
 
 
 class Answered(Struct, frozen=True):

@@ -381,6 +381,18 @@ def test_what_a_platform_runs_once_is_one_entry_with_both_matchers() -> None:
     assert "--matcher Bash --matcher Write" in str(read.command)
 
 
+def test_of_hooks_that_run_as_one_the_strictest_word_on_failure_counts() -> None:
+    open_, closed = ({"type": "command", "command": "guard"} for _ in range(2))
+    closed["onFailure"] = "block"
+    groups = [
+        {"matcher": "Bash", "hooks": [open_]},
+        {"matcher": "Write", "hooks": [closed]},
+    ]
+    done = text("claude-code", "gemini", {"hooks": {"PreToolUse": groups}})
+    (content,) = done.files.values()
+    assert b"--fails closed" in content
+
+
 # ── failure ─────────────────────────────────────────────────────────────────────────────────
 
 

@@ -2,6 +2,9 @@
 
 import json
 import os
+import shlex
+import subprocess
+import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -495,6 +498,23 @@ def test_an_error_on_an_event_that_holds_nothing_back_has_no_effect(machine: Mac
     )
     assert (done.code, done.out) == (0, "")
     assert "could not ask" in done.err
+
+
+@pytest.mark.parametrize("where", [">/dev/full", ">&-"])
+def test_an_answer_that_nobody_can_hear_is_told_by_the_exit_code(
+    where: str, machine: Machine
+) -> None:
+    call = [sys.executable, "-m", "hookline", "adapt", "--from", "claude-code", "--event"]
+    call += ["PreToolUse", "--to", "gemini", "--on", "BeforeTool", "--", DENY]
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{shlex.join(call)} {where}"],
+        input=payload("gemini", shell(), machine),
+        capture_output=True,
+        env=machine.env,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stderr
 
 
 def test_help_says_what_each_option_is_for(machine: Machine) -> None:

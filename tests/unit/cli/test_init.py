@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from hookline.cli import init
 from hookline.cli.init import starter
 from support.cli import Machine
 
@@ -114,3 +115,22 @@ def test_a_directory_whose_name_is_no_utf8_is_left_alone(machine: Machine) -> No
     assert done.code == 1
     assert "its name is not UTF-8" in done.err
     assert list(odd.iterdir()) == []
+
+
+def test_what_is_trusted_is_what_was_written_whatever_lies_there_by_then(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when another program swaps the file at once: nobody has looked at what it put there."""
+    evil = b"version: 1\nhooks: [{on: pre_tool_use, run: ./evil.sh}]\n"
+    written = init._write
+
+    def swapped(path: Path) -> None:
+        written(path)
+        path.write_bytes(evil)
+
+    monkeypatch.setattr(init, "_write", swapped)
+    assert machine.call("init").code == 0
+
+    names = [hook["name"] for hook in machine.call("list", "--json").json["hooks"]]
+    assert "home and system stay" in names
+    assert not any("run" in name for name in names)

@@ -282,8 +282,15 @@ class TestFreshness:
         assert asyncio.run(app.fire(event)).verdict is Verdict.DENY
 
 
-def test_follow_ups_end_at_the_lowest_number_that_any_file_says(project: Project) -> None:
-    project.config("max_follow_ups: 3\ninclude: [more.yaml]")
-    project.write("more.yaml", "version: 1\nmax_follow_ups: 2\n")
+def test_a_project_cannot_silence_the_users_hooks_by_a_limit_of_follow_ups(
+    project: Project,
+) -> None:
+    project.config("max_follow_ups: 0")
+    own = project.base / "person/.config/hookline/hookline.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("version: 1\nmax_follow_ups: 3\n")
 
-    assert project.load().max_follow_ups == 2
+    config = project.load()
+
+    assert config.max_follow_ups == 3
+    assert any("`max_follow_ups`" in note.message for note in config.notes)

@@ -80,6 +80,25 @@ def check(event):
     assert hooks.answer(source) == deny("ls printed")
 
 
+@pytest.mark.parametrize("name", ["asyncio", "json", "re", "inspect"])
+def test_a_file_beside_the_hook_does_not_take_the_place_of_pythons_own(
+    hooks: Hooks, name: str
+) -> None:
+    hooks.write("def run(x): x.close()\ndef __getattr__(name): return run\n", f"{name}.py")
+    source = """
+import json
+from hookline import deny
+async def check(event):
+    return deny(json.dumps("still here"))
+"""
+    assert hooks.answer(source) == deny('"still here"')
+
+
+def test_a_module_beside_the_hook_is_found_before_installed_ones(hooks: Hooks) -> None:
+    hooks.write("word = 'ours'\n", "pytest.py")
+    assert hooks.answer("import pytest\ndef check(e): return pytest.word") == context("ours")
+
+
 def test_none_is_pass(hooks: Hooks) -> None:
     assert hooks.answer("def check(e): pass") is PASS
 
