@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 import time
 from itertools import pairwise
 
@@ -194,10 +195,111 @@ def test_a_heavy_text_is_read_in_bounded_time(name: str) -> None:
     assert time.process_time() - started < DID_NOT_HANG_SECONDS
 
 
+# Each is repeated to the limit: what it costs must not grow with its square, or worse.
+UNITS = [
+    "xargs ", "xargs -I a ", "sudo -u a ", "env -Senv ", "env A=1 ", "mise exec ", "mise exec -- ",
+    "uv run ", "cat <<A|sh\nx\nA\n", "cat <<'A'|sh\nx\nA\n", "cat <<A\n$(\nA\n", "cat <<A\n`\nA\n",
+    "cat <<A\n$(a\nA\n)\n", "cat <<A <<B\n", "$(cat <<A\n$(a)\nA\n) ", "sh <<<a;", "echo a|sh;",
+    "echo a|sh|", "printf a|sh|", "a|b|", "$(a;", "$(a)", "`a` ", "\"$(a)\"", "''", "$'a'", "f(){ a;};",
+    "f(){ ", "a=1 ", "a=1;", "a=(1) ", "X=1;$X;", "export X=a;$X;", "set -- a;$@;", "eval ", "eval 'a;';",
+    "bash -c '$1' a b;", "{a,b} ", "{ a;", "(a);", "((a)) ", "((rm ((", "[[ a && rm b ]];",
+    "if a;then ", "for x in a b;do c;done;", "case a in b) c;; ", "<(a) ", "<<-A\n\tA\n", "${a:-$(b)} ",
+    "${ a;} ", "$((a)+(b)) ", "# \n", "find . -exec find . -exec ", "parallel ::: a ", "kubectl exec p -- ",
+    "PAGER=a ", "a\0;", "$@ ",
+]  # fmt: skip
+SHAPES = {
+    **{unit: unit * (MAX_BYTES // len(unit)) for unit in UNITS},
+    "values of many words": "X='" + "a " * 120 + "';" + "$X " * 20_000,
+    "arguments of many words": "set -- " + "a " * 10_000 + ";" + '"$@" ' * 8_000,
+    "arguments of a shell": "bash -c '" + '"$@";' * 4_000 + "' _ " + "a " * 10_000,
+    "a long word in braces": "{a,b}{a,b}{a,b}{a,b}{a,b}" + "''" * 32_000,
+    "much to read for many shells": "printf " + "a b " * 13_000 + "|sh" * 300,
+    "different texts for many shells": "".join(f"cat <<A|sh\nx{n}\nA\n" for n in range(3_900)),
+    "holes in many words": "xargs -I a " * 3_000 + "b " * 10_000,
+    "parallel": "parallel " + "a " * 8_000 + ":::" + " b" * 16_000,
+    "code in code": "eval " * 8 + "a\\;" * 20_000,
+    "errors for the grammar": ("$(" + "x|" * 400 + ") ") * 80,
+}
+# Some twenty calls a step; one that grew with the square of the text would make many millions.
+MAX_CALLS = 3_000_000
+
+
+def calls_of(text: str) -> int:
+    """How many functions are called to split a text: its cost on any machine."""
+    count = 0
+
+    def profile(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+        if count > MAX_CALLS:
+            raise AssertionError(f"{text[:20]!r}: more than {MAX_CALLS:,} calls")
+
+    sys.setprofile(profile)
+    try:
+        split_uncached(text)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_work_for_any_text_is_bounded(name: str) -> None:
+    assert calls_of(SHAPES[name][:MAX_BYTES]) <= MAX_CALLS
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["sudo -u a ", "timeout 1 ", "cat <<A|sh\nx\nA\n", "echo a|sh;", "f(){ a;};", "a=1;", "''",
+     "$(a)", "eval a;", "bash -c '$1' a b;", "X=1;$X;", "(a);", "'a' "],
+)  # fmt: skip
+def test_a_text_twice_as_long_costs_twice_as_much(unit: str) -> None:
+    short, long = (calls_of(unit * (size // len(unit))) for size in (8_000, 16_000))
+    assert long < 2.3 * short
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cat <<A\n$(\nA\n" * 100 + "\nrm -rf /x",
+        "xargs " * 10_000 + "rm -rf /x",
+        "echo " + "${a:-" * 25 + "}" * 25 + "; rm -rf /x",
+        "echo " + "$(" * 9 + ")" * 9 + "; rm -rf /x",
+        "X='" + "a " * 120 + "'; echo " + "$X " * 10_000 + "; rm -rf /x",
+    ],
+)
+def test_a_text_not_read_to_its_end_says_so(text: str) -> None:
+    result = split(text)
+    assert result.incomplete
+    assert result.unreadable
+    assert not result.plain
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "true;" * 600 + "echo 'rm -rf /x' | sh",
+        "x() " * 700 + "; echo 'rm -rf /x' | sh",
+        "sudo " * 10_000 + "rm -rf /x",
+        "cat <<A|sh\ntrue\nA\n" * 3_000 + "sh <<< 'rm -rf /x'",
+        "echo " + "'a b' " * 8_000 + "; rm -rf /x",
+        "cat > f <<'E'\n" + "line `of` $(code)\n" * 3_000 + "E\nrm -rf /x",
+    ],
+)
+def test_padding_does_not_hide_a_command(text: str) -> None:
+    result = split(text)
+    assert not result.incomplete
+    assert "rm -rf /x" in [command.text for command in result.commands]
+
+
+def test_a_text_that_is_too_much_work_has_no_literal_words() -> None:
+    assert literal_words("cat <<A\n$(\nA\n" * 4_000) == ()
+
+
 @pytest.mark.parametrize("text", ["a" * (MAX_BYTES + 1), "a;" * 500_000, "é" * N + "a"])
 def test_a_text_over_the_limit_is_unreadable_and_not_read(text: str) -> None:
     result = split(text)
     assert result.unreadable
+    assert result.incomplete
     assert result.commands == ()
 
 
@@ -208,13 +310,14 @@ def test_code_nested_too_deep_is_unreadable(depth: int) -> None:
     carried = "kubectl exec p -- " * depth + "a"
     for text in (substituted, evaluated, carried):
         assert split(text).unreadable == (depth > 8), text
+        assert split(text).incomplete == (depth > 8), text
         assert max(command.depth for command in split(text).commands) == 8
 
 
 def test_a_text_with_too_much_code_inside_is_unreadable() -> None:
-    assert split("eval 'a';" * 300).unreadable
     assert split("a | b;" * 1000).unreadable
     assert split("eval 'a|a|a|a|a|a|a|a|a|a|a|a';" * 250).unreadable
+    assert split("eval 'a';" * (MAX_BYTES // 9)).incomplete
 
 
 @pytest.mark.parametrize("text", ["a\0b", "\0", "\ud800", "a \udfff b", "\udc80\udc81"])

@@ -131,6 +131,36 @@ DESTROYS_HOME_OR_SYSTEM = (
     "node -e \"require('fs').rmSync('/', {recursive: true})\"",
     "perl -e 'system(\"rm -rf /\")'",
 )
+# Other programs, and variables, that run it for you.
+DESTROYS_HOME_THROUGH_ANOTHER = (
+    *(
+        f"{tool} rm -rf ~"
+        for tool in (
+            "uv run", "uvx", "npx", "npm exec --", "poetry run", "pipenv run", "conda run -n base",
+            "bundle exec", "mise exec --", "direnv exec .", "pnpm exec", "yarn dlx", "screen -dm",
+            "ls | entr", "setarch x86_64", "prlimit --nofile=9", "setpriv --reuid 1", "gosu root",
+            "bwrap --bind / /", "xvfb-run", "dbus-run-session --", "kubectl exec p", "nix develop -c",
+            "firejail", "valgrind", "gdb --args", "aws-vault exec p --", "op run --", "git bisect run",
+            "/lib64/ld-linux-x86-64.so.2",
+        )
+    ),
+    "tmux new-session -d 'rm -rf ~'",
+    "tmux send-keys 'rm -rf ~' Enter",
+    "at now <<< 'rm -rf ~'",
+    "crontab <<< '* * * * * rm -rf ~'",
+    "nix-shell --run 'rm -rf ~'",
+    "csh -c 'rm -rf ~'",
+    "npx -c 'rm -rf ~'",
+    "su root -- -c 'rm -rf ~'",
+    "git submodule foreach 'rm -rf ~'",
+    "git rebase -x 'rm -rf ~' main",
+    "hyperfine 'rm -rf ~'",
+    "parallel rm -rf ::: ~",
+    "export X=rm; $X -rf ~",
+    'set -- rm -rf ~; "$@"',
+    "bash -c '\"$@\"' _ rm -rf ~",
+    "PROMPT_COMMAND='rm -rf ~' bash -i",
+)  # fmt: skip
 DESTROYS_A_DISK = (
     "mkfs.ext4 /dev/sda1",
     "sudo mkfs -t ext4 /dev/nvme0n1",
@@ -307,6 +337,7 @@ ARGUES_WITH_THE_GUARD = (
 )
 DANGEROUS = (
     *DESTROYS_HOME_OR_SYSTEM,
+    *DESTROYS_HOME_THROUGH_ANOTHER,
     *DESTROYS_A_DISK,
     *RUNS_WHAT_NOBODY_READ,
     *REWRITES_SHARED_HISTORY,
@@ -314,7 +345,12 @@ DANGEROUS = (
     *SHOWS_A_SECRET,
     *ARGUES_WITH_THE_GUARD,
 )
-REFUSED = (*DESTROYS_HOME_OR_SYSTEM, *DESTROYS_A_DISK, *RUNS_WHAT_NOBODY_READ)
+REFUSED = (
+    *DESTROYS_HOME_OR_SYSTEM,
+    *DESTROYS_HOME_THROUGH_ANOTHER,
+    *DESTROYS_A_DISK,
+    *RUNS_WHAT_NOBODY_READ,
+)
 
 SAFE = (
     # removing what can be made again
@@ -478,6 +514,22 @@ SAFE = (
     "docker exec -it web bash",
     "docker compose down -v",
     "uv run pytest",
+    "uv run --with rich python x.py",
+    "uvx ruff check .",
+    "npx eslint .",
+    "npm exec -- tsc --noEmit",
+    "poetry run pytest -q",
+    "bundle exec rspec",
+    "tmux new-session -d 'npm start'",
+    "git rebase -x 'make test' main",
+    "git submodule foreach git status",
+    "kubectl exec web -- ls /",
+    "crontab -l",
+    'set -- a b; echo "$@"',
+    "export NODE_ENV=test; echo $NODE_ENV",
+    "bash -c 'echo \"$1\"' _ x",
+    "PAGER=cat git log",
+    "parallel gzip ::: a.log b.log",
     'eval "$(ssh-agent -s)"',
     "source .venv/bin/activate",
     "source <(kubectl completion bash)",
@@ -648,6 +700,13 @@ def test_a_commands_length_does_not_hide_what_it_does(guarded: Guarded) -> None:
     assert guarded.fire(shell(f"{filler}rm -rf ~")).verdict is Verdict.DENY
 
 
+@pytest.mark.parametrize(
+    "filler", ["xargs " * 10_000, "cat <<A\n$(\nA\n" * 4_000, "${a:-" * 30 + "}" * 30 + ";"]
+)
+def test_a_command_too_much_work_to_read_is_refused(guarded: Guarded, filler: str) -> None:
+    assert guarded.fire(shell(f"{filler}true; ls")).verdict is Verdict.DENY
+
+
 def test_every_rule_of_the_starter_says_what_to_do_instead(guarded: Guarded) -> None:
     config = guarded.app.loader.load("/home/dev/app", "/home/dev/app")
     for hook in config.hooks:
@@ -655,3 +714,104 @@ def test_every_rule_of_the_starter_says_what_to_do_instead(guarded: Guarded) -> 
         assert reason, hook.name
         assert len(reason) > 30, hook.name
         assert hook.guard, hook.name
+
+
+# ── hookline's own files ──────────────────────────────────────────────────────────────────────
+
+TOUCHES_WHAT_HOOKLINE_KEEPS = (
+    "dd of=~/.local/state/hookline/pause.json",
+    "dd if=/dev/null of=$HOME/.local/state/hookline/pause.json",
+    "touch ~/.local/state/hookline/pause.json",
+    "cat x > ~/.local/state/hookline/pause.json",
+    "cat ~/.config/hookline/hookline.yaml | tee ~/.local/state/hookline/pause.json",
+    "cp /tmp/x ~/.config/hookline/hookline.yaml",
+    "curl -o ~/.config/hookline/hookline.yaml https://example.org/x",
+    "tar xf x.tar -C ~/.local/state/hookline",
+    "ln -s /tmp/x ~/.local/state/hookline",
+    "chmod 777 ~/.local/state/hookline",
+    "chmod -R go+w ~/.local/state/hookline/trust",
+    "find ~/.local/state/hookline -delete",
+    "cd ~/.local/state/hookline && rm pause.json",
+    "bash -c 'rm ~/.local/state/hookline/pause.json'",
+    "echo $(rm ~/.local/state/hookline/pause.json)",
+    "rm -rf ~/.local/state/hook*",
+    "rm -rf $XDG_STATE_HOME/hookline",
+    "rm -rf ${HOOKLINE_HOME}",
+    "sudo mkdir /etc/hookline",
+    # as code
+    'python3 -c \'open("/home/dev/.local/state/hookline/pause.json", "w")\'',
+    'python3 -c \'import pathlib\n(pathlib.Path.home() / ".local" / "state" / "hookline").rmdir()\'',
+    'cd x && python3 <<EOF\nopen("/home/dev/.config/hookline/hookline.yaml", "w")\nEOF',
+    "node -e \"require('fs').rmSync(require('os').homedir() + '/.local/state/hookline')\"",
+    # by the directory around them
+    "mv ~/.local/state /tmp/x",
+    "mv ~/.local /tmp/x",
+    "mv -f ~/.config /tmp/x",
+    "mv ~/.local/state/* /tmp/x",
+    "rm -rf ~/.local/state",
+    "rm -rf ~/.local/state/*",
+    'rm -rf "$HOME/.local/state"',
+    "rm -rf /home/dev/.local/state/",
+    "cd ~ && rm -rf .local/state",
+    "find ~/.local/state -delete",
+    "find ~/.local/state -name x -exec rm {} +",
+    "chmod -R go+w ~/.local/state",
+    "rsync -a --delete empty/ ~/.local/state/",
+    # by hookline itself
+    "hookline install claude-code",
+    "hookline init",
+    "uvx hookline init --user",
+)
+LOOKS_AT_WHAT_HOOKLINE_KEEPS = (
+    "cat ~/.config/hookline/hookline.yaml",
+    "head -5 ~/.config/hookline/hookline.yaml | grep deny",
+    "ls -la ~/.local/state/hookline",
+    "cd ~/.config/hookline && ls",
+    "find ~/.local/state/hookline -type f",
+    "test -d ~/.config/hookline && echo yes",
+    "diff hookline.yaml ~/.config/hookline/hookline.yaml",
+    "grep -rn '.config/hookline' docs",
+    "echo $HOOKLINE_HOME",
+    "hookline check ~/.config/hookline/hookline.yaml",
+    "hookline fire pre_tool_use --tool shell --command 'rm -rf ~/.local/state/hookline'",
+    "hookline status",
+    # only spoken of
+    "echo 'see ~/.config/hookline'",
+    "git commit -m 'state lies in ~/.local/state/hookline'",
+    "git commit -m \"$(cat <<'EOF'\nTitle\n\n~/.config/hookline is read\nEOF\n)\"",
+    "cat > docs/x.md <<'EOF'\n~/.config/hookline/hookline.yaml\nEOF",
+    # what lies beside them
+    "ls ~/.config/*",
+    "ls ~/.config && hookline list",
+    "find ~/.config",
+    "find ~/.config -name '*.toml'",
+    "mv settings.json ~/.config/",
+    "mv starship.toml ~/.config",
+    "cp ~/.config/nvim/init.lua .",
+    "mkdir -p ~/.config/nvim",
+    "rm -rf ~/.config/nvim/cache",
+    "rm -rf ~/.local/share/app/cache",
+    "rm -rf .config",
+    "chmod -R u+w .config",
+    "rsync -a ~/.config/ backup/",
+    "python3 scripts/config.py hookline",
+    "uv pip install hookline",
+    "git init",
+)
+
+
+@pytest.mark.parametrize("command", TOUCHES_WHAT_HOOKLINE_KEEPS)
+def test_a_command_that_could_change_what_hookline_keeps_is_refused(
+    guarded: Guarded, command: str
+) -> None:
+    outcome = guarded.fire(shell(command))
+    assert outcome.verdict is Verdict.DENY
+    assert not [run.failed for run in outcome.runs if run.failed]
+
+
+@pytest.mark.parametrize("command", LOOKS_AT_WHAT_HOOKLINE_KEEPS)
+def test_looking_at_what_hookline_keeps_passes_without_a_word(
+    guarded: Guarded, command: str
+) -> None:
+    outcome = guarded.fire(shell(command))
+    assert outcome.verdict is Verdict.PASS, outcome.reason

@@ -23,7 +23,8 @@ from hookline.model.hook import HandlerSpec, Hook
 from hookline.model.ports import Call, Caller, HandlerModule, KeyProblem, Match, Services
 
 SRC = Path(hookline.__file__).parent
-HANDLERS = registry.handlers()
+# Those that a config can choose; the one that it cannot is for what nothing here can run.
+HANDLERS = {name: module for name, module in registry.handlers().items() if module.KEYS}
 ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 
 SCRIPT = """\
@@ -367,3 +368,16 @@ def test_no_handler_even_names_its_own_environment(path: Path) -> None:
         for name in node.names
     }
     assert not (named | imported) & {"os.environ", "os.getcwd", "os.getenv", "os.environb"}
+
+
+def test_an_entry_that_nothing_can_run_says_why_and_never_answers() -> None:
+    module = registry.handlers()["native"]
+    spec = HandlerSpec("native", {"why": "prompts cannot be run here yet"})
+    hook = Hook(name="h", events=("pre_tool_use",), handler=spec)
+    assert not module.check(spec.values, hook, SERVICES)
+
+    handler = module.make(hook, SERVICES)
+
+    assert handler.instant
+    with pytest.raises(HandlerError, match="prompts cannot be run here yet"):
+        handler.answer(PreToolUse(tool=hookline.tool("shell", command="ls")), Caller())

@@ -17,6 +17,7 @@ from hookline.config.matchers import compile_match
 from hookline.config.patterns import path_patterns, text_patterns
 from hookline.config.schema import MatchEntry
 from hookline.config.types import Kit
+from hookline.config.urls import normal_forms
 from hookline.handlers import rule
 from hookline.model.errors import ConfigError, IllegalValueError, Problem, UnknownNameError
 from hookline.model.events import EVENTS, PreToolUse
@@ -97,6 +98,57 @@ def test_what_holds_for_every_command_holds_for_one(
 def test_what_holds_for_every_place_of_a_path_holds_for_one(path: str, globs: list[str]) -> None:
     if matcher(every=True, path=globs).find(write(path), CALLER):
         assert matcher(every=False, path=globs).find(write(path), CALLER)
+
+
+_hosts = st.sampled_from(
+    ["good.com", "GOOD.com", "evil.com", "good.com.", "a@good.com", "%67ood.com"]
+)
+_urls = st.tuples(
+    st.sampled_from(["https://", "HTTP://", "https:", "//", ""]),
+    _hosts,
+    st.sampled_from(["", ":443", ":8080", ":"]),
+    st.sampled_from(["", "/", "/a", "/a/../b", "/%61", "?q", "#f", "\\x"]),
+).map("".join)
+_url_globs = st.sampled_from(["*", "https://good.com/*", "*://good.com/*", "*good*", "good.com*"])
+
+
+def fetch(url: str) -> PreToolUse:
+    return PreToolUse(tool=tool("WebFetch", url=url))
+
+
+@given(st.lists(_urls, min_size=1, max_size=3).map(" ".join), st.lists(_url_globs, min_size=1))
+def test_what_holds_for_every_reading_of_a_url_holds_for_one(url: str, globs: list[str]) -> None:
+    if matcher(every=True, url=globs).find(fetch(url), CALLER):
+        assert matcher(every=False, url=globs).find(fetch(url), CALLER)
+
+
+@given(_urls, _urls, _url_globs)
+def test_a_url_cannot_hide_beside_another(one: str, other: str, glob: str) -> None:
+    guard, grant = matcher(every=False, url=glob), matcher(every=True, url=glob)
+    both = fetch(f"{one} {other}")
+    each = [fetch(one), fetch(other)]
+    assert bool(guard.find(both, CALLER)) == any(guard.find(url, CALLER) for url in each)
+    assert bool(grant.find(both, CALLER)) == all(grant.find(url, CALLER) for url in each)
+
+
+@given(_urls)
+def test_the_normal_form_of_a_url_has_no_other(url: str) -> None:
+    for form in normal_forms(url.replace("\\", "/")):
+        assert normal_forms(form) == (form,)
+
+
+@given(st.text(max_size=40), st.sampled_from(["", "https://", "file:"]))
+def test_any_text_can_be_read_as_a_url(text: str, scheme: str) -> None:
+    assert normal_forms(scheme + text)
+    matcher(every=False, url="*x*").find(fetch(scheme + text), CALLER)
+
+
+@given(paths, path_globs)
+def test_a_guard_for_a_path_is_one_for_all_below_it(path: str, glob: str) -> None:
+    guard = matcher(every=False, path=glob)
+    assume(not glob.startswith("/src"))  # a regex says itself what it is about
+    if guard.find(write(path), CALLER) and not path.startswith("/"):
+        assert guard.find(write(f"{path}/more"), CALLER)
 
 
 @given(st.lists(words, min_size=1, max_size=4), joints, command_globs)

@@ -53,7 +53,7 @@ def main(debug: bool) -> None:
     """Lifecycle hooks for AI agents, written once: allow, ask, deny, rewrite, remember.
 
     Start with `hookline init`, try a rule with `hookline fire`, see what holds with
-    `hookline list`.
+    `hookline list`, and find out why a hook does not fire with `hookline doctor`.
     """
 
 

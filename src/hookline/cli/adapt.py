@@ -16,7 +16,7 @@ from hookline.adapting import Adaptation, adapted
 from hookline.callers import recognise
 from hookline.cli._ending import run
 from hookline.config.discover import home_dir, project_root
-from hookline.model.errors import HooklineError, nearest
+from hookline.model.errors import HooklineError, nearest, sentence
 from hookline.model.native import NativeEntry
 from hookline.model.outcome import Reply
 from hookline.model.ports import Caller, Dialect
@@ -234,7 +234,7 @@ def _depth(env: Mapping[str, str]) -> int:
 
 
 def _refusal(speaker: "Dialect | Clients | None", on: str | None, what: str) -> Reply:
-    reason = f"hookline could not ask the hook for this: {what.rstrip('.')}."
+    reason = f"hookline could not ask the hook for this: {sentence(what)}"
     if speaker is None:
         # Without a caller only the exit code is left, and 2 blocks wherever anything does.
         return Reply(stderr=f"{reason}\n".encode(errors="replace"), exit_code=2)

@@ -2,15 +2,17 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from hookline.app import App, open_app
 from hookline.cli._output import print_json
 from hookline.cli._terminal import agent_marker
+from hookline.config.assemble import assemble
 from hookline.config.discover import MANAGED_FILE, NAMES, managed_flaw, project_root
 from hookline.config.load import Standing
 from hookline.config.pins import HookPins
@@ -30,10 +32,14 @@ _FORCE = {
     "run `hookline trust`",
     "scripts": "in force, but files that it runs changed since they were trusted, and their "
     "trusted copies run; run `hookline trust`",
+    "grown": "in force as it was trusted: files that came into its directories since are not; "
+    "run `hookline trust`",
     "untrusted": "NOT in force: it was never trusted; run `hookline trust`",
     "wrong": "NOT in force: mend it, then run `hookline trust`",
     "named": "in force: a person names it (HOOKLINE_CONFIG), so it needs no trust",
     "loose": "not in force by itself: its name is no config's; use it with --config",
+    "home": "NOT usable: hookline keeps here what it has to remember, and whatever can be blocked "
+    "is denied until it can",
     "missing": "in force from its trusted copy: the file itself is gone",
     "damaged": "NOT usable: its trusted copy is damaged; run `hookline trust` again",
 }
@@ -49,6 +55,10 @@ class _Checked(Struct, frozen=True):
     pins: tuple[HookPins, ...] = ()
     changed: tuple[str, ...] = ()
     """Files of it that are not as they were trusted."""
+    new: tuple[str, ...] = ()
+    """Files of it that were not there then."""
+    draft: ConfigFile | None = None
+    """The file as it is on disk, if it can be read at all."""
 
     def as_json(self) -> dict[str, Any]:
         """The file as ``--json`` shows it."""
@@ -58,6 +68,7 @@ class _Checked(Struct, frozen=True):
             "hooks": self.hooks,
             "problems": to_builtins(self.problems),
             "changed": self.changed,
+            "new": self.new,
             "pins": [
                 {"hook": pins.hook.name, "pinned": pins.pinned, "not_pinned": pins.unpinned}
                 for pins in self.pins
@@ -87,7 +98,8 @@ def command(files: tuple[str, ...], as_json: bool) -> None:
         if not checked:
             click.echo("No config counts here. `hookline init` writes one.")
     wrong = any(each.problems for each in checked)
-    edited = [each.file for each in checked if each.state in {"changed", "scripts", "untrusted"}]
+    trustable = {"changed", "scripts", "grown", "untrusted"}
+    edited = [each.file for each in checked if each.state in trustable]
     if edited and not wrong and not as_json and _can_ask(app):
         _offer_trust(edited)
     if wrong:
@@ -96,25 +108,56 @@ def command(files: tuple[str, ...], as_json: bool) -> None:
 
 def _checked_files(app: App, files: tuple[str, ...], notes: list[Note]) -> Iterator[_Checked]:
     own = [path for path in (MANAGED_FILE, app.loader.user_file) if os.path.lexists(path)]
+    root = project_root(app.cwd, project_var=None)
+    found = [_check_home(app.home)] if _home_flaw(app.home) else []
     if files:
         for place in map(os.path.abspath, files):
-            yield _own_file(app, place) if place in own else _check(app, app.loader.standing(place))
-        return
-    root = project_root(app.cwd, project_var=None)
-    found = [_own_file(app, path) for path in own]
-    if app.config is not None:
-        found.append(_drafted(app, app.config, "named"))
+            is_own = place in own
+            found.append(
+                _own_file(app, place) if is_own else _check(app, app.loader.standing(place))
+            )
     else:
-        found += [_check(app, standing) for standing in app.loader.standings(root, app.cwd)]
+        found += [_own_file(app, path) for path in own]
+        if app.config is not None:
+            found.append(_drafted(app, app.config, "named"))
+        else:
+            found += [_check(app, standing) for standing in app.loader.standings(root, app.cwd)]
     yield from found
+    in_force: tuple[ConfigFile, ...] = ()
     try:
         loaded = app.loader.load(root, app.cwd)
+        in_force = loaded.files
         # The others are told by what is said of each file.
-        notes += [note for note in loaded.notes if note.kind in {"ignored", "paused"}]
+        if not files:
+            notes += [note for note in loaded.notes if note.kind in {"ignored", "paused"}]
     except HooklineError as exc:
         # What is in force may be wrong where the files are right: a trusted copy, the store.
-        if not any(each.problems for each in found):
+        if not files and not any(each.problems for each in found):
             yield _Checked(app.home, "damaged", 0, _problems(exc, app.home))
+    notes += [note for note in _would_ignore(found, in_force) if note not in notes]
+
+
+def _would_ignore(found: Sequence[_Checked], in_force: Sequence[ConfigFile]) -> Iterator[Note]:
+    """What would be ignored of project files if they were in force as they are on disk."""
+    for each in found:
+        if each.draft is not None and each.state not in {"own", "trusted"}:
+            others = [file for file in in_force if file.file != each.file]
+            known = assemble(others).notes
+            yield from (n for n in assemble((*others, each.draft)).notes if n not in known)
+
+
+def _home_flaw(home: str) -> str:
+    """Why nothing can be kept in the state directory; empty when it can, or can be made."""
+    there = home
+    while not os.path.lexists(there):
+        there = os.path.dirname(there)
+    if not os.path.isdir(there):
+        return f"`{there}` is no directory"
+    return "" if os.access(there, os.R_OK | os.W_OK | os.X_OK) else f"`{there}` cannot be written"
+
+
+def _check_home(home: str) -> _Checked:
+    return _Checked(home, "home", 0, (Problem(home, 0, _home_flaw(home)),))
 
 
 def _own_file(app: App, path: str) -> _Checked:
@@ -126,10 +169,16 @@ def _own_file(app: App, path: str) -> _Checked:
 
 
 def _check(app: App, standing: Standing) -> _Checked:
-    if standing.state != "missing" or standing.trusted is None:
-        return _drafted(app, standing.config, _state(standing), standing.changed)
+    trusted = standing.trusted
+    if trusted is None and not os.path.lexists(standing.config):
+        return _drafted(app, standing.config, "absent")
+    if standing.state != "missing" or trusted is None:
+        checked = _drafted(app, standing.config, _state(standing))
+        new = tuple(path for path in standing.changed if not trusted or not trusted.find(path))
+        changed = tuple(path for path in standing.changed if path not in new)
+        return replace(checked, changed=changed, new=new)
     try:
-        file = app.loader.trusted_file(standing.trusted)
+        file = app.loader.trusted_file(trusted)
     except HooklineError as exc:
         return _Checked(standing.config, "damaged", 0, _problems(exc, standing.config))
     return _Checked(standing.config, standing.state, _count(file))
@@ -137,20 +186,22 @@ def _check(app: App, standing: Standing) -> _Checked:
 
 def _state(standing: Standing) -> str:
     """The standing's own word, or a better one for the person who asks."""
-    if standing.state == "changed" and standing.config not in standing.changed:
-        return "scripts"
+    if standing.state == "changed" and standing.trusted is not None:
+        if not any(map(standing.trusted.find, standing.changed)):
+            return "grown"
+        return standing.state if standing.config in standing.changed else "scripts"
     is_config = standing.config.endswith(tuple(f"/{name}" for name in NAMES))
     return "loose" if standing.state == "untrusted" and not is_config else standing.state
 
 
-def _drafted(app: App, path: str, state: str, changed: tuple[str, ...] = ()) -> _Checked:
+def _drafted(app: App, path: str, state: str) -> _Checked:
     try:
         draft = app.loader.draft(path)
     except HooklineError as exc:
         # What holds as it is on disk and cannot be read is not merely out of force.
         broken = {"own": "broken", "named": "broken", "trusted": "broken", "untrusted": "wrong"}
-        return _Checked(path, broken.get(state, state), 0, _problems(exc, path), (), changed)
-    return _Checked(path, state, len(draft.hooks), (), draft.hooks, changed)
+        return _Checked(path, broken.get(state, state), 0, _problems(exc, path))
+    return _Checked(path, state, len(draft.hooks), (), draft.hooks, draft=draft.file)
 
 
 def _problems(exc: HooklineError, file: str) -> tuple[Problem, ...]:
@@ -173,6 +224,10 @@ def _print(checked: _Checked) -> None:
                 click.secho(f"  {word}: {visible(what)} ({visible(pins.hook.name)})", dim=True)
     for path in checked.changed:
         click.secho(f"  changed: {visible(path)}", fg="yellow")
+    for path in checked.new:
+        click.secho(f"  new: {visible(path)}", fg="yellow")
+    if checked.state == "absent":
+        return  # nothing that could be in force
     colour = "green" if checked.state in {"own", "trusted"} else "yellow"
     click.secho(f"{visible(checked.file)}: {_FORCE[checked.state]}", fg=colour)
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from hookline import registry
 from hookline.cli._ending import run
-from hookline.model.errors import DecodeError, HooklineError
+from hookline.model.errors import DecodeError, HooklineError, sentence
 from hookline.model.events import Event
 from hookline.model.outcome import Outcome, Reply
 
@@ -204,7 +204,7 @@ def _refusal(
     what: str,
     advice: str = " `hookline doctor` says what to mend.",
 ) -> Reply:
-    reason = f"hookline could not judge this: {what.rstrip('.')}.{advice}"
+    reason = f"hookline could not judge this: {sentence(what)}{advice}"
     if speaker is None:
         # Without a caller only the exit code is left, and 2 blocks wherever anything does.
         return Reply(stderr=f"{reason}\n".encode(errors="replace"), exit_code=2)

@@ -90,6 +90,9 @@ def command(
     else:
         for pair in pairs:
             _tell(*pair, changes, dry_run)
+        if not dry_run:
+            names = " ".join(each.id for each in chosen)
+            click.echo(f"`hookline doctor {names}` finds whatever else keeps hooks from firing")
     for problem in problems:
         click.echo(f"{click.style('error:', fg='red', bold=True)} {visible(problem)}", err=True)
     if problems:

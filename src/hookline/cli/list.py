@@ -21,8 +21,8 @@ __all__ = ["command"]
 
 def _known_event(ctx: click.Context, param: click.Parameter, event: str | None) -> str | None:
     if event is not None and event not in EVENTS:
-        hint = nearest(event, EVENTS)
-        raise click.BadParameter(f"no event is called `{visible(event)}`. {hint}".strip())
+        hint = nearest(event, EVENTS) or "`hookline matrix --events` lists them"
+        raise click.BadParameter(f"no event is called `{visible(event)}`; {hint}")
     return event
 
 

@@ -19,6 +19,9 @@ def command(events: bool, markdown: bool, as_json: bool) -> None:
 
     Beside yes and no a cell names what is said instead, never weaker than what was meant.
     """
+    if as_json + markdown + events > 1:
+        together = "--json, --markdown and --events do not go together"
+        raise click.UsageError(f"{together}: the first two hold everything")
     if as_json:
         print_json(matrix.as_json())
     elif markdown:

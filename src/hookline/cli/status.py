@@ -58,6 +58,9 @@ def _tell(standings: Sequence[Standing]) -> None:
         for event, matcher in _narrowed(each):
             click.echo(f"  {event} is narrowed to {visible(matcher)} by the settings")
         print_inactive(each.inactive)
+    inactive = [each.dialect for each in standings if each.inactive]
+    if inactive:
+        click.echo(f"`hookline doctor {' '.join(inactive)}` says more, and how to mend it")
 
 
 def _word(each: Standing) -> tuple[str, str]:

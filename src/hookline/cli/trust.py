@@ -146,7 +146,9 @@ def _list(loader: "Loader", as_json: bool) -> None:
         state = click.style(f"{standing.state:<8}", fg=_state_colour(standing.state))
         click.echo(f"{state} {_when(trusted)}  {visible(standing.config)}")
         for path in standing.changed:
-            click.echo(f"         {visible(path)} is not as it was trusted")
+            there = trusted.find(path) is not None
+            what = "is not as it was trusted" if there else "was not there when it was trusted"
+            click.echo(f"         {visible(path)} {what}")
     for error in damaged:
         click.secho(f"damaged  {visible(str(error))}", fg="red")
     if not sets and not damaged:

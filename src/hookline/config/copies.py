@@ -10,7 +10,8 @@ from functools import cached_property
 from hashlib import sha256
 
 from hookline.config.discover import is_within
-from hookline.config.pins import glob_files, glob_matches, looks_like_file, named_paths
+from hookline.config.named import looks_like_file, named_paths, root_names
+from hookline.config.pins import glob_files, glob_matches
 from hookline.config.reading import MAX_BYTES, locked, make_private, read_file, write_file
 from hookline.config.trust import TrustedFile, TrustedSet
 from hookline.model.errors import HandlerUnavailable, TrustError
@@ -44,6 +45,7 @@ class VouchedFiles:
 
     def stand_in(self, path: str) -> str | None:
         """Always the file itself. Raises HandlerUnavailable for one that nobody vouched for."""
+        _refuse_other_root(self._hook, os.path.normpath(path))
         for each in dict.fromkeys((os.path.normpath(path), *glob_files(self._hook))):
             if is_within(os.path.realpath(each), os.path.realpath(self._hook.project_dir)):
                 self._check(each)
@@ -94,6 +96,7 @@ class HookFiles:
         return named_paths(self._hook)
 
     def _refuse_newcomer(self, name: str) -> None:
+        _refuse_other_root(self._hook, name)
         if not is_within(name, self._trusted.project_dir) or not os.path.isfile(name):
             return
         word = self._named.get(name, "")
@@ -121,6 +124,17 @@ class HookFiles:
         }
         new = (path for path in glob_files(hook) if path not in own)
         return (*(path for path, file in own.items() if not file.is_unchanged()), *new)
+
+
+def _refuse_other_root(hook: Hook, name: str) -> None:
+    """Raises for a file that the hook names below a project which is not that of its config."""
+    if not os.path.isfile(name) or name in named_paths(hook):
+        return
+    for tail in root_names(hook):
+        if name.endswith(tail):
+            message = f"`$HOOKLINE_PROJECT_DIR{tail}` is `{name}` here, which nobody has trusted"
+            hint = f"name it `{tail[1:]}`, from the directory of the config"
+            raise HandlerUnavailable(f"{message}: {hint}")
 
 
 def _copied(trusted: TrustedSet) -> str:

@@ -171,13 +171,14 @@ class _Chunks:
         return True
 
 
-def path_glob(glob: str) -> PathTest:
+def path_glob(glob: str, *, below: bool = False) -> PathTest:
     """A test of one spot.
 
     Without a slash the glob is about the last name, at any depth. With one it counts from the
     project directory; after a leading ``/`` from the root, after ``~/`` from the home directory.
     ``dir/`` and ``dir/**`` are the directory and everything below, because acting on it acts on
-    all of that. Raises IllegalValueError.
+    all of that. With ``below`` any glob is also about everything below what it names, as in a
+    .gitignore. Raises IllegalValueError.
     """
     if not glob:
         raise IllegalValueError("a pattern cannot be empty")
@@ -186,23 +187,45 @@ def path_glob(glob: str) -> PathTest:
     if "," in glob.partition("{")[2].partition("}")[0] and "\\{" not in glob:
         raise IllegalValueError(f"`{glob}`: braces are not expanded; write a list of patterns")
     if glob == "~" or glob.startswith("~/"):
-        at_home = _path_test(_segments(glob[1:]))
+        at_home = _path_test(_segments(glob[1:]), below=below)
         return lambda spot: any(map(at_home, spot.home))
     segments = _segments(glob)
     if glob.startswith("/"):
-        at_root = _path_test(segments)
+        at_root = _path_test(segments, below=below)
         return lambda spot: spot.whole.startswith("/") and at_root(spot.whole[1:])
     if "/" not in (bare := glob.rstrip("/")) and bare != ".":
         segments = _without_repeats(["**", *segments])
     if segments[:1] != ["**"]:
-        in_project = _path_test(segments)
+        in_project = _path_test(segments, below=below)
         return lambda spot: any(map(in_project, spot.project))
+    anywhere = _anywhere(segments)
+    if not below or segments[-1] == "**":
+        return anywhere
+    inside = _inside(segments)
+    # Of a path in the project only what lies there counts: a project may live in `~/src/build`.
+    return lambda spot: (
+        anywhere(spot) or any(map(inside, spot.project or (spot.whole.lstrip("/"),)))
+    )
+
+
+def _anywhere(segments: list[str]) -> PathTest:
+    """A test that starts with ``**``."""
     if len(segments) == 2:
         found = text_glob(segments[1])
         name = partial(eq, found) if isinstance(found, str) else found
         return lambda spot: name(spot.whole.rpartition("/")[2])
     anywhere = _path_test(segments)
     return lambda spot: anywhere(spot.whole.lstrip("/"))
+
+
+def _inside(segments: list[str]) -> TextTest:
+    """As ``_anywhere``, of a relative path and with everything below what is named."""
+    if len(segments) > 2:
+        return _path_test(segments, below=True)
+    name = text_glob(segments[1])
+    if isinstance(name, str):
+        return lambda path: f"/{name}/" in f"/{path}/"
+    return lambda path: any(map(name, path.split("/")))
 
 
 def _segments(glob: str) -> list[str]:
@@ -218,16 +241,17 @@ def _without_repeats(segments: list[str]) -> list[str]:
     ]
 
 
-def _path_test(segments: list[str]) -> TextTest:
+def _path_test(segments: list[str], *, below: bool = False) -> TextTest:
     """A test of a relative path against names, in which ``**`` is any number of directories."""
-    below = segments[-1:] == ["**"]
-    names = [_tokens(name) for name in (segments[:-1] if below else segments)]
+    if segments[-1:] == ["**"]:
+        segments, below = segments[:-1], True
+    names = [_tokens(name) for name in segments]
     if all(kind is _Kind.LITERAL for tokens in names for kind, _ in tokens):
         path = "/".join(map(_literal, names))
         inside = f"{path}/" if path else ""
         return lambda text: text == path or (below and text.startswith(inside))
     regex = ""
-    for name, tokens in zip(segments, names, strict=False):
+    for name, tokens in zip(segments, names, strict=True):
         if name == "**":
             regex += "(?:.*/)?"
         else:

@@ -44,6 +44,14 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(ms|s|m|h)")
 _ENV_NAME = re.compile(ENV_NAME)
 
+# Keys of every hook that some handlers have no use for: what they would change is not there.
+_IDLE = {
+    "env": ({"rule", "builtin"}, "it starts no program and calls no address"),
+    "pins": ({"rule", "builtin", "http"}, "it runs no file"),
+    "speaks": ({"rule", "builtin", "python"}, "it has no answer to read in another dialect"),
+    "timeout": ({"rule"}, "it answers at once"),
+}
+
 
 class Report:
     """The problems found in one file."""
@@ -193,6 +201,10 @@ class HookCompiler:
             if partners and key not in self.form.keys[kind]:
                 hint = f"it goes with {' or '.join(f'`{partner}`' for partner in partners)}"
                 self.report.add(entry.at(key), f"`{key}` means nothing beside `{first}`", hint)
+            kinds, why = _IDLE.get(key, ((), ""))
+            if kind in kinds:
+                message = f"`{key}` means nothing beside `{first}`: {why}"
+                self.report.add(entry.at(key), message, "leave it out")
 
     def _values(self, entry: Entry, kind: str) -> dict[str, Any]:
         """The handler's keys that could be read, those that chose it first."""

@@ -58,7 +58,7 @@ class Includes:
     ) -> Iterator[tuple[str, str]]:
         """Adds what is at ``path`` to what was found; yields what is wrong with it."""
         try:
-            paths = members(self._kit, path, self._names(path), speaks)
+            paths = members(self._kit, path, self._names(path, speaks), speaks)
         except OSError:
             paths = [path]  # a file, or nothing at all, which reading it will tell
         if not paths:

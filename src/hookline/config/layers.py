@@ -65,6 +65,8 @@ class _Compiled(Struct, frozen=True):
     """The digest of its bytes, or of the trusted set it is from."""
     reads: Mapping[str, str]
     """The digests of the files it includes."""
+    directories: Mapping[str, str | None]
+    """Those it includes, each with the platform that it says they belong to."""
 
 
 class Layers:
@@ -116,6 +118,14 @@ class Layers:
         """A trusted set, compiled; raises ConfigError or TrustError when it cannot be any more."""
         return self._compile_set(trusted).file
 
+    def newcomers(self, trusted: TrustedSet) -> tuple[str, ...]:
+        """Hook files that came into its included directories since a set was trusted."""
+        try:
+            compiled = self._compile_set(trusted)
+        except (ConfigError, TrustError):
+            return ()  # then what was trusted is not in force either, which others say
+        return tuple(self._newcomers(compiled, trusted))
+
     def _managed(self, look: Look) -> Iterator[ConfigFile]:
         path = self._sources.managed
         look.at(os.path.dirname(path))
@@ -161,7 +171,7 @@ class Layers:
                 self._check_include(path, digests[path], layer, look)
             return content
 
-        def names(path: str) -> list[str]:
+        def names(path: str, speaks: str | None) -> list[str]:
             return os.fsdecode(read(path + "/")).split("\0")
 
         try:
@@ -176,7 +186,7 @@ class Layers:
         kept = self._compiled.get((path, layer))
         if kept is None or kept.origin != origin or not _reads_same(kept.reads, include):
             digests.clear()
-            kept = _Compiled(self._compile(raw, path, layer, include, names), origin, digests)
+            kept = _Compiled(self._compile(raw, path, layer, include, names), origin, digests, {})
         yield self._keep(kept, None)
 
     def _is_free(self, digest: str) -> bool:
@@ -205,38 +215,33 @@ class Layers:
             look.at(file.path)
             if not file.is_unchanged():
                 _note_change(file.path, look)
-        for path in kept.reads:
-            if path.endswith("/"):
-                self._note_newcomers(path.rstrip("/"), trusted, look)
+        for directory in kept.directories:
+            look.at(directory)
+        for path in self._newcomers(kept, trusted):
+            why = "was not there when the config was trusted, so it is not in force"
+            look.note(path, "untrusted", f"{why}; `hookline trust` shows it and asks.")
         return self._keep(kept, trusted)
 
-    def _note_newcomers(self, directory: str, trusted: TrustedSet, look: Look) -> None:
-        """Hook files that came into an included directory since it was trusted."""
-        look.at(directory)
-        try:
-            found = members(self._kit, directory, file_names(directory), None)
-        except OSError:
-            return  # that it is gone was noted for each of its files
-        for path in found:
-            if trusted.find(path) is None:
-                why = "was not there when the config was trusted, so it is not in force"
-                look.note(path, "untrusted", f"{why}; `hookline trust` shows it and asks.")
+    def _newcomers(self, compiled: _Compiled, trusted: TrustedSet) -> Iterator[str]:
+        for directory, speaks in compiled.directories.items():
+            try:
+                found = members(self._kit, directory, file_names(directory), speaks)
+            except OSError:
+                continue  # that it is gone is told of each of its files
+            yield from (path for path in found if trusted.find(path) is None)
 
     def _compile_set(self, trusted: TrustedSet) -> _Compiled:
-        reads: dict[str, str] = {}
+        directories: dict[str, str | None] = {}
 
-        def read(path: str) -> bytes:
-            reads[path] = ""  # whatever is on the disk, it is not from there
-            return trusted.read(path)
-
-        def names(path: str) -> list[str]:
+        def names(path: str, speaks: str | None) -> list[str]:
             found = trusted.names(path)
-            reads[path + "/"] = ""
+            directories[path] = speaks
             return found
 
         raw = trusted.read(trusted.config)
-        file = self._compile(raw, trusted.config, Layer.PROJECT, read, names)
-        return _Compiled(file, trusted.digest, reads)
+        file = self._compile(raw, trusted.config, Layer.PROJECT, trusted.read, names)
+        # Whatever lies on the disk, it is not from there.
+        return _Compiled(file, trusted.digest, {}, directories)
 
     def _compile(
         self, raw: bytes, path: str, layer: Layer, read: ReadFile, names: ListNames

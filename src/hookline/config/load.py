@@ -5,6 +5,7 @@ Knows when what it keeps no longer holds; which file counts in which bytes is fo
 
 import os
 import re
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -20,7 +21,7 @@ from hookline.config.pins import Draft, draft
 from hookline.config.reading import Reading, Stamp, are_settled, stamp_of
 from hookline.config.trust import TrustedSet, TrustStore
 from hookline.config.types import Config, ConfigFile, Kit, Note
-from hookline.model.errors import TrustError
+from hookline.model.errors import ConfigError, Problem, TrustError
 from hookline.model.hook import Hook, Layer
 from hookline.model.ports import PinnedFiles
 
@@ -37,7 +38,7 @@ class Standing(Struct, frozen=True):
     config: str
     trusted: TrustedSet | None = None
     changed: tuple[str, ...] = ()
-    """Its files that do not lie on disk as they were trusted."""
+    """Its files that do not lie on disk as they were trusted, or that came there since."""
     damage: str = ""
 
     @property
@@ -124,6 +125,15 @@ class Loader:
         The same object as long as nothing changed. Raises ConfigError when a file that needs no
         trust is wrong, TrustError when what was trusted cannot be used.
         """
+        try:
+            return self._load(root, cwd, paths)
+        except UnicodeEncodeError as error:
+            coding = sys.getfilesystemencoding()
+            message = f"no file can be called so while the names of files are in {coding}"
+            hint = "give hookline a locale with UTF-8, such as LC_ALL=C.UTF-8"
+            raise ConfigError([Problem(str(error.object), 0, message, hint)]) from error
+
+    def _load(self, root: str, cwd: str, paths: Iterable[str]) -> Config:
         now = self._clock()
         dirs = () if self._override else config_dirs(root, cwd, paths)
         kept = self._kept.get(dirs)
@@ -192,7 +202,10 @@ class Loader:
             trusted = self.store.find_exactly(config) or self.store.find(config)
         except TrustError as error:
             return Standing(config, damage=str(error))
-        return Standing(config, trusted, trusted.changed() if trusted else ())
+        if trusted is None:
+            return Standing(config)
+        changed = (*trusted.changed(), *self._layers.newcomers(trusted))
+        return Standing(config, trusted, changed)
 
     def _keep(self, dirs: tuple[str, ...], kept: _Kept) -> None:
         self._kept.pop(dirs, None)

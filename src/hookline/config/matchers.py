@@ -142,7 +142,8 @@ class Conditions:
         if "path" in given:
             for source in given["path"]:
                 _check_path(source, every=every)
-            self._path = path_patterns(given["path"])
+            # A grant for a directory's name is none for what lies in it.
+            self._path = path_patterns(given["path"], below=not every)
         self._identity = (
             frozenset((key, frozenset(sources)) for key, sources in given.items()),
             every,
@@ -172,13 +173,23 @@ class Conditions:
         for read, patterns in self._words:
             if not patterns.holds(read(event)):
                 return None
-        if self._url is not None and not self._url.some(_urls(tool)):
+        if self._url is not None and not self._holds_url(event, tool, caller):
             return None
         if self._mcp is not None and not self._mcp.some(_mcp_names(event, tool)):
             return None
         if self._command is not None and not self._holds_command(event, tool, caller):
             return None
         return self._find_path(event, tool, caller) if self._path is not None else _ANY
+
+    def _holds_url(self, event: Event, tool: Tool | None, caller: Caller) -> bool:
+        assert self._url is not None
+        text = tool.url if tool is not None else None
+        if not text or text.isspace():
+            return False
+        sight = sight_of(event, caller)
+        if self._every:
+            return self._url.each(sight.granted_urls(text))
+        return self._url.some(sight.urls(text))
 
     def _holds_command(self, event: Event, tool: Tool | None, caller: Caller) -> bool:
         assert self._command is not None
@@ -225,11 +236,6 @@ _WORDS: Mapping[str, Callable[[Event], str]] = {
     "agent": lambda event: event.agent.name,
     "source": _source,
 }
-
-
-def _urls(tool: Tool | None) -> tuple[str, ...]:
-    # Some tools take several addresses in one text; none of them may hide behind another.
-    return tuple((tool.url or "").split()) if tool is not None else ()
 
 
 def _mcp_names(event: Event, tool: Tool | None) -> tuple[str, ...]:

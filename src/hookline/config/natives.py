@@ -18,16 +18,16 @@ from hookline.model.ports import NativeFiles
 
 __all__ = ["ListNames", "compile_natives", "members", "no_directories", "owner"]
 
-ListNames: TypeAlias = Callable[[str], Sequence[str]]
-"""The names in a directory: on the disk, or as they were trusted."""
-
+ListNames: TypeAlias = Callable[[str, str | None], Sequence[str]]
+"""The names in a directory, on the disk or as they were trusted; the second is the platform that a
+person says it belongs to."""
 
 _OURS = (".yaml", ".yml")
 # The one other YAML with hooks in it has them under its agents, and ours has no such key.
 _AGENTS = re.compile(rb"(?m)^['\"]?agents['\"]?\s*:")
 
 
-def no_directories(path: str) -> Sequence[str]:
+def no_directories(path: str, speaks: str | None) -> Sequence[str]:
     """For configs that nobody reads from a disk."""
     raise NotADirectoryError(f"`{path}` cannot be looked into")
 

@@ -134,13 +134,16 @@ def text_patterns(sources: Iterable[str]) -> TextPatterns:
     return TextPatterns(words, tests, limited)
 
 
-def path_patterns(sources: Iterable[str]) -> PathPatterns:
-    """Patterns over paths. Raises IllegalValueError for one that is no pattern."""
+def path_patterns(sources: Iterable[str], *, below: bool = False) -> PathPatterns:
+    """Patterns over paths; with ``below``, a glob also means all that lies in what it names.
+
+    Raises IllegalValueError for one that is no pattern.
+    """
     globs: list[PathTest] = []
     regexes: list[str] = []
     for source in sources:
         if is_regex(source):
             regexes.append(source)
         else:
-            globs.append(path_glob(source))
+            globs.append(path_glob(source, below=below))
     return PathPatterns(globs, text_patterns(regexes) if regexes else None)

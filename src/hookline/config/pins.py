@@ -1,25 +1,24 @@
-"""Which files a hook names: what is pinned when its config is trusted, and what cannot be.
+"""What is pinned with each hook when its config is trusted, and what cannot be.
 
-Knows what the values of a hook mean as names; must not know how trust is kept or given.
+Knows files; what a hook's values name is for ``named``, and how trust is kept for ``trust``.
 """
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from itertools import takewhile
-from typing import Any
 
 from msgspec import Struct
 
 from hookline.config.compile import compile_file
 from hookline.config.discover import is_within, place_of, project_dir_of
+from hookline.config.named import elsewhere, looks_like_file, named, run_words
 from hookline.config.reading import Reader, Reading, file_names, too_much
 from hookline.config.types import ConfigFile, Kit
 from hookline.model.errors import ConfigError, Problem, TrustError
 from hookline.model.hook import Hook, Layer
-from hookline.shell import literal_words, split
+from hookline.shell import Placed
 
 __all__ = [
     "Draft",
@@ -27,65 +26,11 @@ __all__ = [
     "draft",
     "glob_files",
     "glob_matches",
-    "looks_like_file",
-    "named_paths",
     "pins_of",
 ]
 
 # How far a pattern may look around; a tree with more in it than this was not meant to be pinned.
 MAX_LOOKED_AT = 50_000
-
-# What only the shell can tell; our own variables hold data, not names of programs.
-_COMPUTED = re.compile(r"\$(?!\{?HOOKLINE_)|[`*?]|(?<!\$)\{")
-
-# What /bin/sh does by itself.
-_SHELL_OWN = frozenset(
-    [
-        ".",
-        ":",
-        "[",
-        "alias",
-        "bg",
-        "break",
-        "cd",
-        "command",
-        "continue",
-        "echo",
-        "eval",
-        "exec",
-        "exit",
-        "export",
-        "false",
-        "fg",
-        "getopts",
-        "hash",
-        "jobs",
-        "kill",
-        "let",
-        "local",
-        "printf",
-        "pwd",
-        "read",
-        "readonly",
-        "return",
-        "set",
-        "shift",
-        "source",
-        "test",
-        "time",
-        "times",
-        "trap",
-        "true",
-        "type",
-        "ulimit",
-        "umask",
-        "unalias",
-        "unset",
-        "wait",
-    ]
-)
-
-MCP_FILES = ("mcp.json", ".mcp.json", ".vscode/mcp.json")
 
 
 class HookPins(Struct, frozen=True):
@@ -130,7 +75,7 @@ def draft(config: str, kit: Kit) -> Draft:
         project_dir=project_dir_of(place),
         kit=kit,
         read=read,
-        names=file_names,
+        names=lambda directory, speaks: file_names(directory),
     )
     hooks = pins_of(file, read)
     return Draft(place, sha256(raw).hexdigest(), file, read.readings, hooks)
@@ -140,17 +85,6 @@ def pins_of(file: ConfigFile, read: Reader) -> tuple[HookPins, ...]:
     """What is pinned and what is not, for every hook of a config and of what it includes."""
     own = [_pins_of_hook(hook, read) for hook in file.hooks]
     return (*own, *(pins for each in file.includes for pins in pins_of(each, read)))
-
-
-def named_paths(hook: Hook) -> dict[str, str]:
-    """Every path that a hook names literally, with the word that names it.
-
-    Without looking at the disk: what is a file there today need not be one tomorrow.
-    """
-    words = [*_run_words(hook)[1], *_python_files(hook), *_server_files(hook)]
-    # Of two words for one path the more telling one counts.
-    words.sort(key=looks_like_file)
-    return {os.path.normpath(os.path.join(hook.directory, word)): word for word in words}
 
 
 def glob_files(hook: Hook) -> dict[str, None]:
@@ -166,30 +100,49 @@ def glob_matches(hook: Hook, path: str) -> bool:
     return any(_fits(_names(hook, pattern), parts) for pattern in hook.pins)
 
 
-def looks_like_file(word: str) -> bool:
-    """Whether a word that names nothing may be meant as the name of a file."""
-    return ("/" in word or "." in word.strip(".")) and "://" not in word and word[0] != "-"
-
-
 def _pins_of_hook(hook: Hook, read: Reader) -> HookPins:
     pinned: dict[str, None] = {}
     unpinned: list[str] = []
-    for path, word in named_paths(hook).items():
-        spelled = os.path.join(hook.directory, word)
+    for path, word in named(hook).items():
+        spelled = os.path.join(hook.directory, word.path)
         if os.path.realpath(spelled) != os.path.realpath(path):
-            raise TrustError(f"{hook.source}: `{word}` goes through a link and back with `..`")
+            raise TrustError(f"{hook.source}: `{word.text}` goes through a link and back with `..`")
         if not os.path.isfile(path):
-            if word in _run_words(hook)[1] and looks_like_file(word) and not os.path.lexists(path):
-                unpinned.append(f"`{word}`: no such file; should one appear, the hook fails")
+            if not os.path.lexists(path):
+                unpinned += _missing(hook, word)
         elif (reading := _pin(path, hook, read)) is None:
-            unpinned.append(f"`{word}`, which is outside the project")
+            unpinned.append(f"`{word.text}`, which is outside the project")
         else:
             pinned[path] = None
-            unpinned.append(_beyond(word, reading))
+            unpinned.append(_beyond(word.text, reading))
+            if word.doubt:
+                unpinned.append(_elsewhere_after_cd(word))
     for path in glob_files(hook):
         _pin(path, hook, read)
         pinned[path] = None
-    return HookPins(hook, tuple(pinned), (*unpinned, *_elsewhere(hook)))
+    return HookPins(hook, tuple(pinned), (*unpinned, *elsewhere(hook), *_idle(hook)))
+
+
+def _idle(hook: Hook) -> Iterator[str]:
+    for pattern in hook.pins:
+        if not any(_glob(hook, pattern)):
+            yield f"the pin `{pattern}`, which matches no file"
+
+
+def _missing(hook: Hook, word: Placed) -> Iterator[str]:
+    if word not in run_words(hook)[1] or not looks_like_file(word.text):
+        return
+    if word.doubt:
+        yield _elsewhere_after_cd(word)
+    elif word.path.endswith(f"/{word.text}"):
+        # Should that `cd` fail, the shell looks for the file where it is.
+        yield f"`{word.text}`, which is not where the `cd` before it leads"
+    else:
+        yield f"`{word.text}`: no such file; should one appear, the hook fails"
+
+
+def _elsewhere_after_cd(word: Placed) -> str:
+    return f"`{word.text}` in another directory, should a `cd` before it lead there"
 
 
 def _pin(path: str, hook: Hook, read: Reader) -> Reading | None:
@@ -209,77 +162,6 @@ def _beyond(word: str, reading: Reading) -> str:
     if reading.content is None:
         return f"what is in `{reading.real}`; that `{word}` leads there is pinned"
     return f"what `{word}` sources, imports or starts"
-
-
-def _elsewhere(hook: Hook) -> Iterator[str]:
-    """What the hook relies on that is no file of the project's."""
-    values = hook.handler.values
-    _, words = _run_words(hook)
-    for program in _programs(hook):
-        yield f"program `{program}` on PATH"
-    for word in words:
-        inner = literal_words(word) if any(map(str.isspace, word)) else ()
-        for name in {each.text for each in inner}:
-            if os.path.isfile(os.path.join(hook.directory, name)):
-                yield f"`{name}`, which stands inside a quoted word"
-    run = values.get("run")
-    if isinstance(run, str) and _COMPUTED.search(run):
-        yield "what the shell makes of `$…`, `*` or `{…}` in the command"
-    for pattern in hook.pins:
-        if not any(_glob(hook, pattern)):
-            yield f"the pin `{pattern}`, which matches no file"
-    files = (os.path.join(hook.project_dir, file) for file in _python_files(hook))
-    if "python" in values and not any(map(os.path.isfile, files)):
-        yield f"`{str(values['python']).rpartition(':')[0]}`, wherever Python finds it"
-    for key, field in (("http", "url"), ("mcp", "tool"), ("judge", "model")):
-        if key in values:
-            yield f"what `{_field(values[key], field)}` does or answers"
-
-
-def _field(value: Any, name: str) -> Any:
-    inner = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
-    return value if inner is None else inner
-
-
-def _run_words(hook: Hook) -> tuple[str, list[str]]:
-    """The program, where it is one that is looked for on PATH, and every other literal word."""
-    run = hook.handler.values.get("run", ())
-    if not isinstance(run, str):
-        leads, words = True, [*run]
-    else:
-        found = literal_words(run)
-        leads = bool(found) and not run[: found[0].start].strip()
-        words = [word.text for word in found]
-    words = [word for word in words if word]
-    if leads and words and "/" not in words[0]:
-        return words[0], words[1:]
-    return "", words
-
-
-def _programs(hook: Hook) -> Iterator[str]:
-    """Every program that the command looks for on PATH, whatever stands before it."""
-    run = hook.handler.values.get("run", ())
-    if not isinstance(run, str):
-        yield from (word for word in run[:1] if word and "/" not in word)
-        return
-    found = (name for each in split(run).commands for name in (*each.wrappers, *each.words[:1]))
-    for name in dict.fromkeys(found):
-        if name and "/" not in name and "$" not in name and name not in _SHELL_OWN:
-            yield name
-
-
-def _python_files(hook: Hook) -> tuple[str, ...]:
-    """The file of a ``python`` hook, or those that its module would have in the project."""
-    source = hook.handler.values.get("python", "").rpartition(":")[0]
-    if not source or source.endswith(".py") or "/" in source:
-        return (source,) if source else ()
-    path = source.replace(".", "/")
-    return f"{path}.py", f"{path}/__init__.py"
-
-
-def _server_files(hook: Hook) -> tuple[str, ...]:
-    """Where the project may declare the servers that an ``mcp`` hook talks to."""
-    return MCP_FILES if "mcp" in hook.handler.values else ()
 
 
 def _glob(hook: Hook, pattern: str) -> Iterator[str]:

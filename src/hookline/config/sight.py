@@ -1,14 +1,16 @@
-"""What matchers see of an event: its command taken apart, and every place its paths may mean.
+"""What matchers see of an event: its command taken apart, every place its paths may mean, and
+every way its addresses may be read.
 
 Looks at links on disk and nothing else there; knows no patterns.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from hookline.config.globs import Spot
 from hookline.config.grants import parts_of
+from hookline.config.urls import addresses, normal_forms
 from hookline.model.errors import HandlerUnavailable
 from hookline.model.events.base import Event
 from hookline.model.ports import NOBODY, Caller
@@ -21,7 +23,16 @@ _LONGEST_PATH = 4096
 class Sight:
     """What has been worked out about one event, so that a hundred hooks do it once."""
 
-    __slots__ = ("_commands", "_grants", "_reals", "_spots", "_strict_spots", "caller", "event")
+    __slots__ = (
+        "_commands",
+        "_grants",
+        "_reals",
+        "_spots",
+        "_strict_spots",
+        "_urls",
+        "caller",
+        "event",
+    )
 
     def __init__(self, event: Event, caller: Caller) -> None:
         self.event = event
@@ -31,6 +42,7 @@ class Sight:
         self._spots: dict[tuple[str, str], tuple[Spot, ...]] = {}
         self._strict_spots: dict[tuple[str, str], tuple[Spot, ...]] = {}
         self._reals: dict[str, str] = {}
+        self._urls: dict[str, dict[str, tuple[str, ...]]] = {}
 
     def commands(self, text: str) -> tuple[str, ...]:
         """Every simple command that is a part of the text, without and with its wrappers."""
@@ -59,6 +71,23 @@ class Sight:
             found = self._grants[text] = tuple(parts_of(text, split(text)))
         return found
 
+    def urls(self, text: str) -> Iterator[str]:
+        """Every way to read the addresses in the text: as given, and as their servers see them."""
+        for given, forms in self._addresses(text).items():
+            yield given
+            for form in forms:
+                # Without a scheme, a client would choose one.
+                for prefix in ("",) if "://" in form else ("", "https://", "http://"):
+                    yield f"{prefix}{form}"
+                    yield f"{prefix}{form.removesuffix('/')}"
+
+    def granted_urls(self, text: str) -> Iterator[str]:
+        """The readings that all have to be granted."""
+        for given, forms in self._addresses(text).items():
+            yield given
+            # `https://host` was written in full: it lacks nothing but the slash.
+            yield from (form for form in forms if form != f"{given}/")
+
     def spots(self, given: str, project_dir: str) -> tuple[Spot, ...]:
         """Every place that a path may mean: as given, made absolute, and with links followed."""
         key = (given, project_dir)
@@ -69,7 +98,7 @@ class Sight:
             meanings = self._meanings(given, project_dir, roots[1])
             places = [*map(_normal, meanings), *map(self._real, _resolvable(meanings))]
             found = self._spots[key] = (
-                Spot(given, () if os.path.isabs(given) else (given,)),
+                Spot(given, _relative(given, roots[0]) if os.path.isabs(given) else (given,)),
                 *(_spot(place, roots) for place in dict.fromkeys(places) if place),
             )
         return found
@@ -89,6 +118,12 @@ class Sight:
     def absolute(self, given: str, project_dir: str) -> str:
         """The path as an absolute one where that can be known, with its links unfollowed."""
         return _normal(os.path.join(self._base(project_dir), given))
+
+    def _addresses(self, text: str) -> dict[str, tuple[str, ...]]:
+        found = self._urls.get(text)
+        if found is None:
+            found = self._urls[text] = {each: normal_forms(each) for each in addresses(text)}
+        return found
 
     def _base(self, project_dir: str) -> str:
         bases = (self.event.cwd, self.caller.project_dir, project_dir)

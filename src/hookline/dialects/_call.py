@@ -18,7 +18,8 @@ __all__ = ["call_words", "line", "words_of"]
 _CLOSED = (
     '"$@"; s=$?; [ $s = 0 ] && exit 0; [ $s = 2 ] && m="this was blocked" || '
     'm="could not judge this: $1 ended with exit code $s, so it is blocked. '
-    'Install hookline again, or take it out of these settings"; '
+    "hookline doctor says what to mend; if it does not run either, install hookline again, or "
+    'take it out of these settings"; '
     'echo "hookline: $m" >&2; exit 2'
 )
 # Where nothing can be blocked, or a block would keep the agent going, nothing may be for our

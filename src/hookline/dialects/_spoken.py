@@ -18,8 +18,8 @@ __all__ = ["SpokenSettings", "refusal", "spoken_line"]
 _SCRIPT = 'o=$("$@") && { printf %s "$o"; exit; }; printf %s "$0"'
 
 _GONE = (
-    "hookline could not judge this, so it is blocked. Install hookline again, or take it out of "
-    "these settings."
+    "hookline could not judge this, so it is blocked. Run hookline doctor, which says what to "
+    "mend; if it does not run either, install hookline again, or take it out of these settings."
 )
 _ABSENT = (
     "hookline guards this project and is not installed on this machine, so this is blocked. "

@@ -6,7 +6,7 @@ Knows how a hook's program is started; must not know what its answer means or ho
 import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 from hookline.handlers._environment import hook_directory, hook_environment
@@ -28,7 +28,7 @@ from hookline.model.errors import (
 from hookline.model.hook import Hook
 from hookline.model.ports import Call, Handler, KeyProblem, Services
 from hookline.processes import CannotStart, Finished, run, run_behind
-from hookline.shell import Word, literal_words, split
+from hookline.shell import Placed, placed_words, split
 
 __all__ = ["COMBINES", "EXTRA_KEYS", "KEYS", "check", "make"]
 
@@ -37,6 +37,7 @@ EXTRA_KEYS: Mapping[str, Any] = {}
 COMBINES: bool = False
 
 _SHELL = ("/bin/sh", "-c")
+_PROJECT = "HOOKLINE_PROJECT_DIR"
 
 
 def check(values: Mapping[str, Any], hook: Hook, services: Services) -> Sequence[KeyProblem]:
@@ -59,10 +60,6 @@ class Command:
         self._codec = services.codec(hook.speaks)
         self._services = services
 
-    @cached_property
-    def _words(self) -> tuple[Word, ...]:
-        return literal_words(self._command) if isinstance(self._command, str) else ()
-
     async def run(self, call: Call) -> Answer:
         """The program's answer."""
         event = as_asked(call)
@@ -70,14 +67,14 @@ class Command:
         env = hook_environment(call, platform)
         start = call.hook.start
         if start is not None and start.answers_to:
-            said = await self._finished(call, self._argv(call, start.answers_to), b"", env)
+            said = await self._finished(call, self._argv(call, start.answers_to, env), b"", env)
             if said.exit_code != 0 or said.stdout.strip() != call.hook.native.encode():
                 return NOT_ASKED
         stdin = question(self._codec, event)
         if start is not None and start.background:
             await self._leave(call, stdin, env)
             return PASS
-        finished = await self._finished(call, self._argv(call, self._command), stdin, env)
+        finished = await self._finished(call, self._argv(call, self._command, env), stdin, env)
         if start is not None and start.strict_exit and finished.exit_code not in {0, 2}:
             said_last = tail(finished.stderr)
             raise HandlerCrashed(f"exit code {_exit_code(finished, call)}{said_last}")
@@ -108,7 +105,7 @@ class Command:
         """Starts a program that nobody waits for."""
         try:
             await run_behind(
-                self._argv(call, self._command),
+                self._argv(call, self._command, env),
                 stdin=stdin,
                 cwd=hook_directory(call),
                 env=env,
@@ -117,7 +114,7 @@ class Command:
         except CannotStart as error:
             raise HandlerUnavailable(str(error)) from error
 
-    def _argv(self, call: Call, command: str | Sequence[str]) -> list[str]:
+    def _argv(self, call: Call, command: str | Sequence[str], env: Mapping[str, str]) -> list[str]:
         """What to execute, with trusted copies in place of files that are not as trusted."""
         directory = hook_directory(call)
         stand_in = self._services.pins(call.hook).stand_in
@@ -127,19 +124,25 @@ class Command:
 
         if isinstance(command, str):
             shell = call.hook.start.shell if call.hook.start is not None else _SHELL
-            return [*shell, _substituted(command, self._words, copy_of)]
+            words = _words(command, env.get(_PROJECT, ""))
+            return [*shell, _substituted(command, words, copy_of)]
         program, *arguments = command
         # A bare program name is looked up on the PATH, whatever lies in the project.
         first = copy_of(program) if "/" in program else None
         return [first or program, *(copy_of(word) or word for word in arguments)]
 
 
-def _substituted(script: str, words: Sequence[Word], copy_of: Callable[[str], str | None]) -> str:
+@lru_cache(maxsize=256)
+def _words(script: str, project: str) -> tuple[Placed, ...]:
+    return placed_words(script, _PROJECT, project)
+
+
+def _substituted(script: str, words: Sequence[Placed], copy_of: Callable[[str], str | None]) -> str:
     parts = []
     done = 0
     for word in words:
-        is_program = not script[: word.start].strip() and "/" not in word.text
-        copy = None if is_program else copy_of(word.text)
+        is_program = not script[: word.start].strip() and "/" not in word.path
+        copy = None if is_program or not word.text else copy_of(word.path)
         if copy is not None:
             parts += [script[done : word.start], shlex.quote(copy)]
             done = word.end

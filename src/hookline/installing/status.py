@@ -98,7 +98,8 @@ def _broken(
             found = machine.which(program) is not None
         if not found:
             why = f"`{program}`, which the entries start, is not there: every gate is blocked"
-            yield Inactive(why, f"install hookline again, then run hookline install {installer.id}")
+            again = f"install hookline again, then run hookline install {installer.id}"
+            yield Inactive(why, f"{again}; hookline doctor {installer.id} looks at the rest")
 
 
 def undeliverable(support: Support, covered: tuple[str, ...]) -> tuple[str, ...]:

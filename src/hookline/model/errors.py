@@ -38,6 +38,7 @@ __all__ = [
     "UnknownNameError",
     "UnsupportedError",
     "nearest",
+    "sentence",
 ]
 
 
@@ -124,3 +125,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """A ready hint with the closest known word, or the empty string when nothing is close."""
     found = get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
     return f"did you mean `{found[0]}`?" if found else ""
+
+
+def sentence(text: str) -> str:
+    """The text with a mark at its end, and never two."""
+    return text if text.endswith((".", "?", ":", "…")) else f"{text}."

@@ -1,76 +1,52 @@
 """Finds the commands and the code that a command carries in its own arguments."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
-from hookline.shell.fields import Field
+from hookline.shell.fields import Field, joined
+from hookline.shell.inner import Argv, Code, Inner, Stdin, Unseen, Words
+from hookline.shell.launchers import LAUNCHERS
 from hookline.shell.options import Options, parse
 from hookline.shell.quoting import ansi_c
+from hookline.shell.variables import programs_in
 
-__all__ = ["Argv", "Code", "Inner", "Stdin", "Unseen", "carried", "literal_output"]
-
-
-class Argv(NamedTuple):
-    """A command given as separate words."""
-
-    words: Sequence[Field]
+__all__ = ["carried", "literal_output"]
 
 
-class Code(NamedTuple):
-    """Shell code given as text; ``same_shell`` when it sees the variables set around it."""
-
-    text: Field
-    same_shell: bool = False
-
-
-class Stdin(NamedTuple):
-    """Shell code read from standard input."""
-
-
-class Unseen(NamedTuple):
-    """Shell code from somewhere the text does not show."""
-
-
-Inner = Argv | Code | Stdin | Unseen
-_Words = Sequence[Field]
-
-
-def carried(words: _Words) -> Iterator[Inner]:
+def carried(words: Words) -> Iterable[Inner]:
     """Everything ``words``, a command without wrappers, would have run."""
     carrier = _CARRIERS.get(words[0].text.rpartition("/")[2])
-    if carrier is not None:
-        yield from carrier(words)
+    return () if carrier is None else carrier(words)
 
 
-def literal_output(words: _Words, inputs: Sequence[Field]) -> list[Field]:
+def literal_output(words: Words, inputs: Sequence[Field]) -> list[Field]:
     """What a command evidently writes, as far as it takes to follow it into a pipe."""
     name = words[0].text.rpartition("/")[2]
     if name == "echo":
-        line = _joined(words[parse(words, Options()).operands :])
+        line = joined(words[parse(words, Options()).operands :])
         return [Field(ansi_c(line.text), line.exact)]
     if name == "printf":
         return [Field(ansi_c(word.text), word.exact) for word in words[1:]]
     return list(inputs) if name in ("cat", "tee") else []
 
 
-def _joined(words: _Words) -> Field:
-    return Field(" ".join(word.text for word in words), all(word.exact for word in words))
-
-
 # -- shells and code in words
 
+_SHELLS = (
+    "bash", "sh", "zsh", "dash", "ksh", "ksh93", "mksh", "lksh", "oksh", "ash", "fish", "rbash",
+    "csh", "tcsh", "yash", "posh", "osh", "elvish", "nu", "xonsh", "rc", "es", "sash", "hush",
+)  # fmt: skip
 _SHELL = Options(frozenset({"-o", "-O", "+o", "+O", "--rcfile", "--init-file"}), plus=True)
 
 
-def _shell(words: _Words) -> Iterator[Inner]:
+def _shell(words: Words) -> Iterator[Inner]:
     parsed = parse(words, _SHELL)
     operands = words[parsed.operands :]
     startup = parsed.value("--rcfile", "--init-file")
     if startup is not None:
         yield from _file(startup)
     if parsed.has("-c", "--command"):
-        yield Code(operands[0]) if operands else Unseen()
+        yield Code(operands[0], arguments=operands[1:]) if operands else Unseen()
     elif not operands or parsed.has("-s") or operands[0].text == "-":
         if not parsed.has("--version", "--help"):
             yield Stdin()
@@ -88,31 +64,37 @@ def _file(file: Field) -> Iterator[Inner]:
         yield Unseen()
 
 
-def _source(words: _Words) -> Iterator[Inner]:
+def _source(words: Words) -> Iterator[Inner]:
     if len(words) > 1:
         yield from _file(words[1])
 
 
-def _eval(words: _Words) -> Iterator[Inner]:
+def _eval(words: Words) -> Iterator[Inner]:
     words = words[parse(words, Options()).operands :]
     if words:
-        yield Code(_joined(words), same_shell=True)
+        yield Code(joined(words), same_shell=True)
 
 
-def _trap(words: _Words) -> Iterator[Inner]:
+def _trap(words: Words) -> Iterator[Inner]:
     words = words[parse(words, Options()).operands :]
     if len(words) > 1 and words[0].text not in ("", "-"):
         yield Code(words[0], same_shell=True)
 
 
-def _alias(words: _Words) -> Iterator[Inner]:
+def _alias(words: Words) -> Iterator[Inner]:
     for word in words[1:]:
         _, equals, value = word.text.partition("=")
         if equals:
             yield Code(Field(value, word.exact), same_shell=True)
 
 
-def _login(words: _Words) -> Iterator[Inner]:
+def _declares(words: Words) -> Iterator[Inner]:
+    for text, exact in words[1:]:
+        name, _, value = text.partition("=")
+        yield from programs_in([(name, Field(value, exact))])
+
+
+def _login(words: Words) -> Iterator[Inner]:
     """A wrapper left alone, which then starts a shell of its own."""
     named = words[0].text.rpartition("/")[2] in ("chroot", "nsenter", "unshare")
     if named or parse(words, Options()).has("-i", "-s", "--login", "--shell"):
@@ -130,14 +112,14 @@ _SU = Options(frozenset({
 _SSH = Options(frozenset(f"-{letter}" for letter in "BbcDEeFIiJLlmOopPQRSWw"))
 
 
-def _watch(words: _Words) -> Iterator[Inner]:
+def _watch(words: Words) -> Iterator[Inner]:
     parsed = parse(words, _WATCH)
     words = words[parsed.operands :]
     if words:
-        yield Argv(words) if parsed.has("-x", "--exec") else Code(_joined(words))
+        yield Argv(words) if parsed.has("-x", "--exec") else Code(joined(words))
 
 
-def _late_code(words: _Words, options: Options) -> Field | None:
+def _late_code(words: Words, options: Options) -> Field | None:
     """The value of ``-c``, which may also follow operands: ``su - root -c 'code'``."""
     at = 1
     while at < len(words):
@@ -146,10 +128,13 @@ def _late_code(words: _Words, options: Options) -> Field | None:
         if code is not None:
             return code
         at = parsed.operands + 1
-    return None
+    # What follows the dashes is for the shell that is started.
+    dashes = next((at for at, word in enumerate(words) if word.text == "--"), len(words))
+    given = pairwise(words[dashes + 1 :])
+    return next((code for option, code in given if option.text == "-c"), None)
 
 
-def _script(words: _Words) -> Iterator[Inner]:
+def _script(words: Words) -> Iterator[Inner]:
     code = _late_code(words, _SCRIPT)
     operands = words[parse(words, _SCRIPT).operands :]
     if code is not None:
@@ -160,7 +145,7 @@ def _script(words: _Words) -> Iterator[Inner]:
         yield Stdin()
 
 
-def _su(words: _Words) -> Iterator[Inner]:
+def _su(words: Words) -> Iterator[Inner]:
     parsed = parse(words, _SU)
     code = _late_code(words, _SU)
     operands = words[parsed.operands :]
@@ -172,31 +157,40 @@ def _su(words: _Words) -> Iterator[Inner]:
         yield Stdin()
 
 
-def _ssh(words: _Words) -> Iterator[Inner]:
+def _ssh(words: Words) -> Iterator[Inner]:
     rest = words[parse(words, _SSH).operands :]
     # Options may also follow the host; without a command its shell reads standard input.
     remote = rest[parse(rest, _SSH).operands :]
-    yield Code(_joined(remote)) if remote else Stdin()
+    yield Code(joined(remote)) if remote else Stdin()
 
 
-def _flock(words: _Words) -> Iterator[Inner]:
+def _flock(words: Words) -> Iterator[Inner]:
     for option, code in pairwise(words):
         if option.text in ("-c", "--command"):
             yield Code(code)
 
 
-def _parallel(words: _Words) -> Iterator[Inner]:
+def _parallel(words: Words) -> Iterator[Inner]:
     words = words[parse(words, _PARALLEL).operands :]
     end = next((at for at, word in enumerate(words) if word.text.startswith(":::")), len(words))
+    command, given = words[:end], words[end + 1 :]
     if not words:
         yield Stdin()
     elif end == 0:
         # Without a command of its own it runs its arguments, or the lines of the files named.
-        yield from [Code(word) for word in words[1:]] if words[0].text == ":::" else [Unseen()]
-    elif end == 1:
-        yield Code(words[0])
-    else:
-        yield Argv(_with_holes(words[:end], "{"))
+        yield from [Code(word) for word in given] if words[0].text == ":::" else [Unseen()]
+    elif not given or words[end].text != ":::":
+        yield Code(command[0]) if end == 1 else Argv(_with_holes(command, "{"))
+    for argument in given if end else ():
+        filled = _filled(command, argument)
+        yield Code(joined(filled)) if end == 1 else Argv(filled)
+
+
+def _filled(words: Words, argument: Field) -> list[Field]:
+    """The words with an argument in their holes, or behind them."""
+    if not any("{}" in text for text, _ in words):
+        return [*_with_holes(words, "{"), argument]
+    return [Field(text.replace("{}", argument.text), exact) for text, exact in words]
 
 
 _PARALLEL = Options(frozenset({
@@ -207,7 +201,7 @@ _PARALLEL = Options(frozenset({
 }))  # fmt: skip
 
 
-def _with_holes(words: _Words, hole: str) -> list[Field]:
+def _with_holes(words: Words, hole: str) -> list[Field]:
     """Mark the words in which a file name or an argument will be written."""
     return [Field(text, exact and hole not in text) for text, exact in words]
 
@@ -215,7 +209,7 @@ def _with_holes(words: _Words, hole: str) -> list[Field]:
 # -- programs that run separate words elsewhere
 
 
-def _find(words: _Words) -> Iterator[Inner]:
+def _find(words: Words) -> Iterator[Inner]:
     start: int | None = None
     for at, word in enumerate(words):
         if start is None:
@@ -227,7 +221,7 @@ def _find(words: _Words) -> Iterator[Inner]:
         yield from _argv(_with_holes(words[start:], "{}"))
 
 
-def _argv(words: _Words) -> Iterator[Inner]:
+def _argv(words: Words) -> Iterator[Inner]:
     if words:
         yield Argv(words)
 
@@ -243,7 +237,7 @@ _CONTAINER = Options(flags=frozenset({
 }))  # fmt: skip
 
 
-def _container(words: _Words) -> Iterator[Inner]:
+def _container(words: Words) -> Iterator[Inner]:
     at = parse(words, _CONTAINER).operands
     while at < len(words) and words[at].text in ("compose", "container"):
         at = parse(words, _CONTAINER, at + 1).operands
@@ -258,16 +252,30 @@ def _container(words: _Words) -> Iterator[Inner]:
         yield Argv(inner)
 
 
-def _kubectl(words: _Words) -> Iterator[Inner]:
+_KUBECTL = Options(frozenset({
+    "-c", "--container", "-n", "--namespace", "-f", "--filename", "-s", "--server", "--as",
+    "--cluster", "--context", "--kubeconfig", "--pod-running-timeout", "--token", "--user",
+}))  # fmt: skip
+
+
+def _kubectl(words: Words) -> Iterator[Inner]:
     texts = [word.text for word in words]
     if "--" in texts and not {"exec", "run", "debug"}.isdisjoint(texts):
         yield from _argv(words[texts.index("--") + 1 :])
+        return
+    verb = parse(words, _KUBECTL).operands
+    if texts[verb : verb + 1] == ["exec"]:
+        pod = parse(words, _KUBECTL, verb + 1).operands
+        # Without dashes too, though kubectl has long said not to.
+        yield from _argv(words[parse(words, _KUBECTL, pod + 1).operands :])
 
 
-_CARRIERS: dict[str, Callable[[_Words], Iterator[Inner]]] = {
-    **dict.fromkeys(("bash", "sh", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"), _shell),
+_CARRIERS: dict[str, Callable[[Words], Iterator[Inner]]] = {
+    **LAUNCHERS,
+    **dict.fromkeys(_SHELLS, _shell),
     **dict.fromkeys(("source", "."), _source),
     **dict.fromkeys(("sudo", "doas", "chroot", "nsenter", "unshare"), _login),
+    **dict.fromkeys(("export", "declare", "typeset", "readonly"), _declares),
     "eval": _eval,
     "trap": _trap,
     "alias": _alias,
@@ -276,7 +284,7 @@ _CARRIERS: dict[str, Callable[[_Words], Iterator[Inner]]] = {
     **dict.fromkeys(("su", "runuser"), _su),
     "ssh": _ssh,
     "flock": _flock,
-    "parallel": _parallel,
+    **dict.fromkeys(("parallel", "sem"), _parallel),
     "find": _find,
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _container),
     **dict.fromkeys(("kubectl", "oc"), _kubectl),

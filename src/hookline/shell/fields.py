@@ -5,9 +5,21 @@ offset; all characters that mean something to a shell are ASCII.
 """
 
 import re
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-__all__ = ["Field", "FieldBuilder", "Reading", "as_source", "as_text"]
+from hookline.shell.budget import Budget
+
+__all__ = [
+    "NOTHING",
+    "Field",
+    "FieldBuilder",
+    "Reading",
+    "Scope",
+    "as_source",
+    "as_text",
+    "joined",
+]
 
 _BLANKS = re.compile(r"[ \t\n]+")
 _GLOB = re.compile(r"[*?\[]")
@@ -30,12 +42,35 @@ class Field(NamedTuple):
     exact: bool = True
 
 
+def joined(words: Sequence[Field]) -> Field:
+    """The words as one text, as programs make it that hand their arguments to a shell."""
+    return Field(" ".join(word.text for word in words), all(word.exact for word in words))
+
+
+class Scope(NamedTuple):
+    """What is known about variables where code stands."""
+
+    value: Callable[[str], str | None]
+    arguments: Callable[[], Sequence[Field] | None]
+    """``$0``, ``$1`` and so on; ``None`` when they are not known."""
+
+
+NOTHING = Scope(lambda name: None, lambda: None)
+
+
 class Reading:
     """What reading one text has brought to light so far; shared by all of its readers."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, budget: Budget) -> None:
         self.source = source
+        self.spend = budget.spend
         self.broken = False
+        # Something was passed over unread: there may be commands in it.
+        self.incomplete = False
+        # A word holds a value that another command of the text gave to a variable.
+        self.assumes = False
+        self.functions = False
+        self.separates = "IFS=" in source
         self.substitutes = False
         self.writes_files = False
         self.literals: list[tuple[str, int, int]] = []
@@ -75,6 +110,17 @@ class FieldBuilder:
                 self.cut()
             if part:
                 self.add(part, exact=_GLOB.search(part) is None)
+
+    def add_arguments(self, arguments: Sequence[Field], *, quoted: bool) -> None:
+        """Add ``$@``: every argument becomes a field of its own."""
+        self._verbatim = False
+        for index, (text, exact) in enumerate(arguments):
+            if index:
+                self.cut()
+            if quoted or not exact:
+                self.add(text, exact=exact)
+            else:
+                self.add_value(text, quoted=False)
 
     def cut(self) -> None:
         """End the field; what follows belongs to the next one."""

@@ -1,6 +1,7 @@
 """Finds the words of a shell text that stand for themselves, so that one can be replaced."""
 
-from hookline.shell.fields import Reading, as_source, as_text
+from hookline.shell.budget import Budget, Exhausted
+from hookline.shell.fields import NOTHING, Reading, as_source, as_text
 from hookline.shell.model import MAX_BYTES, Word
 from hookline.shell.texts import TextReader
 
@@ -8,12 +9,15 @@ __all__ = ["literal_words"]
 
 
 def literal_words(text: str) -> tuple[Word, ...]:
-    """Every word of ``text`` without expansions, in order of appearance."""
+    """Every word of ``text`` without expansions, in order of appearance; none if it is too much."""
     source = as_source(text)
     if len(source) > MAX_BYTES:
         return ()
-    reading = Reading(source)
-    TextReader(reading, 0, lambda name: None)
+    reading = Reading(source, Budget())
+    try:
+        TextReader(reading, 0, NOTHING)
+    except Exhausted:
+        return ()
     words: list[Word] = []
     byte = character = 0
     for literal, start, end in sorted(reading.literals, key=lambda found: found[1]):

@@ -2,7 +2,7 @@
 
 import msgspec
 
-__all__ = ["MAX_BYTES", "ShellText", "SimpleCommand", "Word"]
+__all__ = ["MAX_BYTES", "Placed", "ShellText", "SimpleCommand", "Word"]
 
 # Longer texts are not read at all.
 MAX_BYTES = 65536
@@ -41,11 +41,15 @@ class ShellText(msgspec.Struct, frozen=True):
     substitutes: bool = False
     writes_files: bool = False
     unreadable: bool = False
+    incomplete: bool = False
+    """True when reading stopped before the end: any command may be missing from the list."""
+    assumes: bool = False
+    """True when words hold values that other commands set, as far as that could be followed."""
 
     @property
     def plain(self) -> bool:
         """True when the commands listed are the whole story."""
-        return not (self.substitutes or self.writes_files or self.unreadable)
+        return not (self.substitutes or self.writes_files or self.unreadable or self.assumes)
 
 
 class Word(msgspec.Struct, frozen=True):
@@ -54,3 +58,16 @@ class Word(msgspec.Struct, frozen=True):
     text: str
     start: int
     end: int
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """A word, where it stands, and the path it is if it is one."""
+
+    text: str
+    """For people: a variable in front of it is still a variable."""
+    path: str
+    """From where the script starts, with every ``cd`` before it followed."""
+    start: int
+    end: int
+    doubt: bool = False
+    """A ``cd`` before it could not be followed, so it may be another path."""

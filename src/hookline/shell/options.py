@@ -17,6 +17,8 @@ class Options(NamedTuple):
     """When given, the only options without a value; all others take one."""
     plus: bool = False
     """True when ``+x`` is an option too."""
+    double: frozenset[str] = frozenset()
+    """Options that take the next two words."""
 
     def takes_value(self, option: str) -> bool:
         """True when a value belongs to ``option``."""
@@ -58,9 +60,11 @@ def parse(words: Sequence[Field], options: Options, start: int = 1) -> Parsed:
         if names and value is None and following is not None and options.takes_value(names[-1]):
             value = following
             at += 1
+        elif options.double and names[-1] in options.double:
+            at += 2
         found += [(name, None) for name in names[:-1]]
         found.append((names[-1], value))
-    return Parsed(tuple(found), at)
+    return Parsed(tuple(found), min(at, len(words)))
 
 
 def _split(word: Field, options: Options) -> tuple[list[str], Field | None]:

@@ -83,6 +83,7 @@ class Redirections:
     def _body(self, heredoc: _Heredoc, start: int) -> int:
         at = start
         while at < len(self._source):
+            self._reading.spend(1)
             line = _LINE.match(self._source, at)
             assert line is not None
             text = line.group().removesuffix("\n")

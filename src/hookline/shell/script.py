@@ -43,6 +43,10 @@ class Script:
         self.depth = depth
         self.parent = parent
         self.values: dict[str, str] = {}
+        # Names among those that a command such as ``export`` gave their value.
+        self.declared: set[str] = set()
+        # What ``set --`` made the arguments of the script.
+        self.arguments: list[Field] | None = None
         # What is given to a compound command, which any command inside it may read.
         self.inputs: list[list[Field]] = []
         self.marks: dict[int, Command | None] = {}

@@ -1,55 +1,60 @@
 """Turns shell text into the commands it would run, following code inside code."""
 
 import re
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from hookline.shell.carriers import Argv, Code, Inner, Stdin, carried, literal_output
-from hookline.shell.fields import Field, Reading, as_source, as_text
+from hookline.shell.budget import Budget, Exhausted
+from hookline.shell.carriers import carried, literal_output
+from hookline.shell.fields import NOTHING, Field, Reading, Scope, as_source, as_text
 from hookline.shell.grammar import UNKNOWN, Structure, structure
+from hookline.shell.inner import Argv, Code, Inner, Stdin, without_schedule
 from hookline.shell.model import MAX_BYTES, ShellText, SimpleCommand
 from hookline.shell.script import Command, Script
 from hookline.shell.texts import MAX_DEPTH, TextReader
+from hookline.shell.variables import programs_in
 from hookline.shell.wrappers import unwrap
 
 __all__ = ["split"]
 
-# Texts inside texts, and grammar work, that one call may cost.
-_MAX_TEXTS = 256
-_MAX_GRAMMAR = 8192
+# Steps for one text inside another, and characters of skeletons that the grammar may be given.
+_TEXT_STEPS = 12
+_MAX_GRAMMAR = 4096
 _MAX_CACHED = 4096
 
 
 def split(text: str) -> ShellText:
     """Every simple command ``text`` would run, and what about it could not be seen."""
-    return _split_cached(text) if len(text) <= _MAX_CACHED else _split(text)
+    return _split_cached(text) if len(text) <= _MAX_CACHED else _split_long(text)
 
 
 def _split(text: str) -> ShellText:
     source = as_source(text)
     if len(source) > MAX_BYTES:
-        return ShellText(unreadable=True)
+        return ShellText(unreadable=True, incomplete=True)
     splitter = _Splitter()
     splitter.unreadable = not text.isascii() and _has_surrogates(text)
-    if "\0" in source:
-        # No shell can be given a NUL; those that read one from a file act as if it were not there.
-        splitter.unreadable = True
-        splitter.read(source.replace("\0", ""), _Place(0, (0, len(source)), None, _no_value))
-    else:
-        splitter.read(source, _Place(0, None, None, _no_value))
+    try:
+        if "\0" in source:
+            # No shell can be given a NUL; those that read one from a file act as if it were none.
+            splitter.unreadable = True
+            splitter.read(source.replace("\0", ""), _Place(0, (0, len(source)), None, NOTHING))
+        else:
+            splitter.read(source, _Place(0, None, None, NOTHING))
+    except Exhausted:
+        splitter.unreadable = splitter.incomplete = True
     return splitter.result()
 
 
 _split_cached = lru_cache(2048)(_split)
+# Guards and grants ask about the same text, one after the other.
+_split_long = lru_cache(2)(_split)
 
 
 def _has_surrogates(text: str) -> bool:
     return re.search("[\ud800-\udfff]", text) is not None
-
-
-def _no_value(name: str) -> None:
-    """Nothing is known about variables set outside of the text."""
 
 
 class _Feed(NamedTuple):
@@ -65,7 +70,7 @@ class _Place(NamedTuple):
     depth: int
     span: tuple[int, int] | None
     feed: _Feed | None
-    lookup: Callable[[str], str | None]
+    scope: Scope
 
 
 class _Splitter:
@@ -73,39 +78,62 @@ class _Splitter:
 
     def __init__(self) -> None:
         self.unreadable = False
+        self.incomplete = False
+        self._budget = Budget()
         self._commands: list[SimpleCommand] = []
         self._substitutes = False
         self._writes_files = False
-        self._texts = 0
+        self._assumes = False
         self._grammar = 0
+        # Input already read as code, and where it came from: once tells all that there is.
+        self._followed: dict[tuple[int, Stdin], _Feed] = {}
+        self._fed: set[Field] = set()
 
     def result(self) -> ShellText:
         return ShellText(
-            tuple(self._commands), self._substitutes, self._writes_files, self.unreadable
+            tuple(self._commands),
+            substitutes=self._substitutes,
+            writes_files=self._writes_files,
+            unreadable=self.unreadable,
+            incomplete=self.incomplete,
+            assumes=self._assumes,
         )
 
     def read(self, code: str, place: _Place) -> None:
         """Add every command of ``code``."""
-        self._texts += 1
-        if place.depth > MAX_DEPTH or self._texts > _MAX_TEXTS or len(code) > MAX_BYTES:
-            self.unreadable = True
+        self._budget.spend(_TEXT_STEPS)
+        if place.depth > MAX_DEPTH or len(code) > MAX_BYTES:
+            self.unreadable = self.incomplete = True
             return
-        reading = Reading(code)
-        text = TextReader(reading, place.depth, place.lookup)
-        self._substitutes |= reading.substitutes
-        self._writes_files |= reading.writes_files
-        self.unreadable |= reading.broken
+        reading = Reading(code, self._budget)
+        text = TextReader(reading, place.depth, place.scope)
+        self._note(reading)
         feeds: dict[Command, _Feed] = {}
+        doubtful = False
         for script in text.scripts:
-            feeds.update(_piped(script, self._check(script)))
-        around = _around(text, bool(feeds) or reading.substitutes) or place.feed
+            seen = self._check(script)
+            doubtful |= not seen.sound
+            if seen.pipes:
+                feeds.update(self._piped(script, seen))
+        around = _around(text, doubtful, bool(feeds) or reading.substitutes) or place.feed
         for item in text.found:
             depth, span = item.script.depth, place.span or (item.start, item.end)
             if not isinstance(item, Command):
-                self.read(item.text, _Place(depth + 1, span, place.feed, text.lookup))
-            elif item.words:
-                feed = _own(item) or feeds.get(item) or around
-                self._emit(item.words, _Place(depth, span, feed, text.lookup))
+                self.read(item.text, _Place(depth + 1, span, place.feed, text.scope))
+                continue
+            feed = _own(item) or feeds.get(item) or around
+            where = _Place(depth, span, feed, text.scope)
+            if item.assigned:
+                self._follow_all(programs_in(item.assigned), where)
+            if item.words:
+                self._emit(item.words, where)
+
+    def _note(self, reading: Reading) -> None:
+        self._substitutes |= reading.substitutes
+        self._writes_files |= reading.writes_files
+        self._assumes |= reading.assumes
+        self.unreadable |= reading.broken
+        self.incomplete |= reading.incomplete
 
     def _check(self, script: Script) -> Structure:
         """Compare our reading of a script with the grammar's, which also knows of its pipes."""
@@ -118,12 +146,14 @@ class _Splitter:
 
     def _emit(self, words: Sequence[Field], place: _Place) -> None:
         """Add one command, and whatever it has run in its turn."""
-        unwrapped = unwrap(words)
+        self._budget.spend(4 + len(words) // 4)
+        unwrapped = unwrap(words, self._budget)
         start, end = place.span or (0, 0)
+        full = _texts(words)
         self._commands.append(
             SimpleCommand(
-                words=tuple(as_text(word.text) for word in unwrapped.words),
-                full=tuple(as_text(word.text) for word in words),
+                words=_texts(unwrapped.words) if unwrapped.wrappers else full,
+                full=full,
                 exact=not unwrapped.fed and all(word.exact for word in words),
                 wrappers=unwrapped.wrappers,
                 start=start,
@@ -132,25 +162,60 @@ class _Splitter:
             )
         )
         self.unreadable |= not unwrapped.words[0].exact
-        for inner in carried(unwrapped.words):
+        if unwrapped.assigned:
+            self._follow_all(programs_in(unwrapped.assigned), place)
+        self._follow_all(carried(unwrapped.words), place)
+
+    def _follow_all(self, inners: Iterable[Inner], place: _Place) -> None:
+        for inner in inners:
             self._follow(inner, place._replace(depth=place.depth + 1))
 
     def _follow(self, inner: Inner, place: _Place) -> None:
         if isinstance(inner, Argv):
             if place.depth > MAX_DEPTH:
-                self.unreadable = True
+                self.unreadable = self.incomplete = True
             else:
                 self._emit(inner.words, place)
         elif isinstance(inner, Code):
             self.unreadable |= not inner.text.exact
-            lookup = place.lookup if inner.same_shell else _no_value
-            self.read(inner.text.text, place._replace(lookup=lookup))
+            arguments = inner.arguments
+            scope = NOTHING._replace(arguments=lambda: arguments) if arguments else NOTHING
+            scope = place.scope if inner.same_shell else scope
+            self.read(inner.text.text, place._replace(scope=scope))
         elif not isinstance(inner, Stdin):
             self.unreadable = True
         elif place.feed is not None:
-            self.unreadable |= place.feed.unseen
-            for text in place.feed.texts:
-                self._follow(Code(text), place._replace(feed=None))
+            self._follow_feed(place.feed, inner, place._replace(feed=None))
+
+    def _follow_feed(self, feed: _Feed, inner: Stdin, place: _Place) -> None:
+        self.unreadable |= feed.unseen
+        if (id(feed), inner) in self._followed:
+            return
+        self._followed[id(feed), inner] = feed
+        for given in feed.texts:
+            text = without_schedule(given) if inner.scheduled else given
+            if text not in self._fed:
+                self._fed.add(text)
+                self._follow(Code(text), place)
+
+    def _piped(self, script: Script, seen: Structure) -> dict[Command, _Feed]:
+        """What the pipes of a script put on the standard input of the commands in it."""
+        feeds: dict[Command, _Feed] = {}
+        marks = sorted(script.marks)
+        commands = [script.marks[mark] for mark in marks]
+        written = [[] if command is None else _written(command) for command in commands]
+        for pipe in seen.pipes:
+            first, last = (bisect_left(marks, edge) for edge in pipe.left)
+            given = [field for fields in written[first:last] for field in fields]
+            self._budget.spend(len(given) + last - first)
+            feed = _Feed(given, unseen=True)
+            first, last = (bisect_left(marks, edge) for edge in pipe.right)
+            feeds.update((each, feed) for each in commands[first:last] if each is not None)
+        return feeds
+
+
+def _texts(words: Sequence[Field]) -> tuple[str, ...]:
+    return tuple([as_text(text) for text, _ in words])
 
 
 def _own(command: Command) -> _Feed | None:
@@ -158,25 +223,20 @@ def _own(command: Command) -> _Feed | None:
     return None if command.fed is None else _Feed(command.inputs, command.fed)
 
 
-def _piped(script: Script, seen: Structure) -> dict[Command, _Feed]:
-    """What the pipes of a script put on the standard input of the commands in it."""
-    feeds: dict[Command, _Feed] = {}
-    commands = [(mark, command) for mark, command in script.marks.items() if command is not None]
-    for pipe in seen.pipes:
-        written: list[Field] = []
-        for mark, command in commands:
-            if pipe.left[0] <= mark < pipe.left[1] and command.words:
-                written += literal_output(command.words, command.inputs)
-            elif pipe.right[0] <= mark < pipe.right[1]:
-                feeds[command] = _Feed(written, unseen=True)
-    return feeds
+def _written(command: Command) -> list[Field]:
+    return literal_output(command.words, command.inputs) if command.words else []
 
 
-def _around(text: TextReader, redirected: bool) -> _Feed | None:
-    """What a command without input of its own might find, in a function or compound command."""
+def _around(text: TextReader, doubtful: bool, redirected: bool) -> _Feed | None:
+    """What a command without input of its own might find, in a function or compound command.
+
+    Where the pipes are in doubt, any command might write to any other.
+    """
     commands = [item for item in text.found if isinstance(item, Command)]
     given = [field for script in text.scripts for fields in script.inputs for field in fields]
     given += [field for command in commands for field in command.inputs]
+    if doubtful:
+        given += [field for command in commands for field in _written(command)]
     redirected = redirected or any(script.inputs for script in text.scripts)
     if given or redirected or any(command.fed is not None for command in commands):
         return _Feed(given, unseen=True)

@@ -5,6 +5,7 @@ import re
 from hookline.shell.fields import Field, Reading
 from hookline.shell.redirections import BLANKS, REDIRECTION, Redirections
 from hookline.shell.script import Code, Command, Script
+from hookline.shell.settling import SETTERS, settle
 from hookline.shell.words import ENDS, WordReader
 
 __all__ = ["StatementReader"]
@@ -32,9 +33,6 @@ _HEADED = frozenset({"for", "select", "case", "function", "[["})
 _OPENS = frozenset({"if", "while", "until", "{"})
 _CONTINUES = frozenset({"then", "else", "elif", "do"})
 _CLOSES = frozenset({"fi", "done", "esac", "}"})
-
-# Longer values are not carried along: repeated, they would make a short text a huge one.
-_MAX_VALUE = 256
 
 
 class StatementReader:
@@ -64,6 +62,7 @@ class StatementReader:
         while (at := self._skip(BLANKS, at)) < len(source):
             mark = source[at]
             if mark == "#":
+                self._reading.spend(1)
                 at = self._skip(_COMMENT, at)
                 continue
             redirection = REDIRECTION.match(source, at) if mark in _REDIRECTS else None
@@ -109,14 +108,10 @@ class StatementReader:
     def _finish(self, operator: str) -> None:
         command, self._command = self._command, None
         self._closed = False
-        if command is not None and not command.words:
+        if command is not None and (not command.words or command.words[0].text in SETTERS):
             unconditional = self._level == 0 and self._before in (";", "\n", "&")
             if unconditional and operator not in ("&", "|", "|&"):
-                self._script.values.update(
-                    (name, value.text)
-                    for name, value in command.assigned
-                    if value.exact and len(value.text) <= _MAX_VALUE
-                )
+                settle(command, self._script)
         self._before = operator
         self._reading.broken |= operator == "" and self._redirections.waiting
 
@@ -160,6 +155,7 @@ class StatementReader:
     # -- operators
 
     def _operator(self, at: int) -> int:
+        self._reading.spend(1)
         match = _OPERATOR.match(self._source, at)
         assert match is not None
         operator, end = match.group(), match.end()
@@ -212,6 +208,7 @@ class StatementReader:
         self._closed = True
 
     def _first_word(self, at: int) -> int:
+        self._reading.spend(1)
         keyword = self._token(at)
         end = at + len(keyword)
         if keyword in _HEADED:
@@ -235,6 +232,7 @@ class StatementReader:
             return end if prefix is None else prefix.end()
         function = _FUNCTION.match(self._source, end)
         if function is not None and keyword and not keyword.endswith("="):
+            self._reading.functions = True
             self._script.write("x()")
             return function.end()
         return self._argument(at)
@@ -245,6 +243,7 @@ class StatementReader:
         if keyword == "[[":
             return self._test(at)
         if keyword == "function":
+            self._reading.functions = True
             self._script.write("x()")
             return self._skip(_FUNCTION, self._skip(_TOKEN, at))
         if keyword == "case":

@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import cached_property
 
-from hookline.shell.fields import Reading
+from hookline.shell.fields import Field, Reading, Scope
 from hookline.shell.script import Code, Command, Script
 from hookline.shell.statements import StatementReader
 from hookline.shell.words import WordReader
@@ -14,34 +14,48 @@ __all__ = ["MAX_DEPTH", "TextReader"]
 
 MAX_DEPTH = 8
 
+# Steps for every substitution, which has readers of its own.
+_SCRIPT_STEPS = 8
+
 _MENTION = re.compile(r"(?<![\w$])(?<!\$\{)[A-Za-z_]\w*", re.ASCII)
 
 
 class TextReader:
     """Reads one text into scripts: its own, and one for each substitution."""
 
-    def __init__(
-        self, reading: Reading, depth: int, outer_lookup: Callable[[str], str | None]
-    ) -> None:
+    def __init__(self, reading: Reading, depth: int, outer: Scope) -> None:
         self.found: list[Command | Code] = []
         self.scripts: list[Script] = []
         self._reading = reading
-        self._outer_lookup = outer_lookup
+        self._outer = outer
+        self.scope = Scope(self._value, self._arguments)
         self._script = Script(depth, None)
         self._words = WordReader(
-            reading, substitution=self._substitution, rewritten=self._rewritten, lookup=self.lookup
+            reading, substitution=self._substitution, rewritten=self._rewritten, scope=self.scope
         )
         self._read(0, self._script)
 
-    def lookup(self, name: str) -> str | None:
+    def _value(self, name: str) -> str | None:
         """The value of a variable, when the text leaves no doubt about it."""
         script: Script | None = self._script
         while script is not None:
             if name in script.values:
                 known = self._mentions[name] == 1 and "IFS" not in self._mentions
+                self._reading.assumes |= known and name in script.declared
                 return script.values[name] if known else None
             script = script.parent
-        return self._outer_lookup(name)
+        return self._outer.value(name)
+
+    def _arguments(self) -> Sequence[Field] | None:
+        """The arguments of the script; not exact where others may have taken their place."""
+        script: Script | None = self._script
+        while script is not None and script.arguments is None:
+            script = script.parent
+        given = self._outer.arguments() if script is None else script.arguments
+        changes = self._mentions["set"] + self._mentions["shift"] + self._reading.functions
+        if given is None or changes == (script is not None):
+            return given
+        return [Field(text, exact=False) for text, _ in given]
 
     @cached_property
     def _mentions(self) -> Counter[str]:
@@ -61,8 +75,9 @@ class TextReader:
     def _substitution(self, at: int) -> int:
         depth = self._script.depth + 1
         if depth > MAX_DEPTH:
-            self._reading.broken = True
+            self._reading.broken = self._reading.incomplete = True
             return len(self._reading.source)
+        self._reading.spend(_SCRIPT_STEPS)
         return self._read(at, Script(depth, self._script))
 
     def _rewritten(self, text: str, start: int, end: int) -> None:

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Callable
+from itertools import takewhile
 
-from hookline.shell.fields import Field, FieldBuilder, Reading
+from hookline.shell.budget import Budget
+from hookline.shell.fields import Field, FieldBuilder, Reading, Scope, joined
 from hookline.shell.quoting import ansi_c, brace_list, double_close
 
 __all__ = ["ENDS", "WordReader"]
@@ -25,6 +27,10 @@ _NAME = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
 _BLANK_IFS = re.compile(r"\$(?:IFS(?!\w)|\{IFS(?!\w)[^{}'\"$`]*\})", re.ASCII)
 _FUNCTION_SUBSTITUTIONS = ("${ ", "${\t", "${\n", "${|")
 _SPECIAL = re.compile(r"\$[@*#?$!0-9-]")
+_ARGUMENT = re.compile(r"\$(?:([@*0-9])|\{([@*])(?::1)?\}|\{([0-9]{1,3})\})", re.ASCII)
+# Characters that cost one step, read as slowly as any word can be, or copied only.
+_PER_STEP = 4
+_COPIED_PER_STEP = 64
 
 
 class WordReader:
@@ -36,25 +42,27 @@ class WordReader:
         *,
         substitution: Callable[[int], int],
         rewritten: Callable[[str, int, int], None],
-        lookup: Callable[[str], str | None],
+        scope: Scope,
     ) -> None:
         self._reading = reading
         self._source = reading.source
         self._end = len(reading.source)
         self._substitution = substitution
         self._rewritten = rewritten
-        self._lookup = lookup
+        self._scope = scope
         self._nesting = 0
         self._lookaheads = 0
 
     def read(self, start: int) -> tuple[list[Field], int]:
         """The fields of the word at ``start``, and where it ends."""
+        self._reading.spend(1)
         plain = _PLAIN.match(self._source, start)
         if plain is not None and self._ends(plain.end()):
             self._reading.literals.append((plain.group(), start, plain.end()))
             return [Field(plain.group())], plain.end()
         builder = FieldBuilder()
         end = self._unquoted(start, builder)
+        self._reading.spend((end - start) // _PER_STEP)
         literal = builder.literal
         builder.cut()
         fields = builder.fields
@@ -69,6 +77,7 @@ class WordReader:
 
     def quoted(self, start: int, stop: int) -> Field:
         """The text from ``start`` to ``stop`` as a here-document's body is read."""
+        self._reading.spend((stop - start) // _PER_STEP)
         builder = FieldBuilder()
         self._quoted(start, stop, builder, _IN_HEREDOC)
         return builder.whole()
@@ -79,6 +88,7 @@ class WordReader:
         if self._reading.broken:
             return None
         close = double_close(self._source, start)
+        self._reading.spend(((close or self._end) - start) // _PER_STEP)
         if close is None:
             self._lookaheads += 1
         else:
@@ -97,12 +107,14 @@ class WordReader:
             return None
         fields: list[Field] = []
         for alternative in alternatives:
+            self._reading.spend(1 + len(alternative) // _PER_STEP)
             reader = WordReader(
-                Reading(alternative),
+                # What is inside was counted when the word was read as it stands.
+                Reading(alternative, Budget()),
                 substitution=self._substitution,
                 # Code in it was reported when the word was read as it stands.
                 rewritten=lambda code, start, end: None,
-                lookup=self._lookup,
+                scope=self._scope,
             )
             builder = FieldBuilder()
             reader._unquoted(0, builder)
@@ -176,6 +188,7 @@ class WordReader:
 
     def _expansion(self, at: int, builder: FieldBuilder, *, quoted: bool) -> int:
         if self._nesting == _MAX_NESTING:
+            self._reading.incomplete = True
             return self._give_up(at, builder)
         self._nesting += 1
         source = self._source
@@ -201,15 +214,22 @@ class WordReader:
 
     def _variable(self, at: int, builder: FieldBuilder, *, quoted: bool) -> int:
         source = self._source
-        blank = None if quoted or "IFS=" in source else _BLANK_IFS.match(source, at)
+        blank = None if quoted else _BLANK_IFS.match(source, at)
+        if blank is not None and self._reading.separates:
+            blank = None
         if blank is not None:
             builder.cut()
             return blank.end()
         name = _NAME.match(source, at)
-        value = self._lookup(name.group(1) or name.group(2)) if name is not None else None
+        value = self._scope.value(name.group(1) or name.group(2)) if name is not None else None
         if name is not None and value is not None:
+            # Blanks may make a field of every other character.
+            self._reading.spend(len(value) // 2)
             builder.add_value(value, quoted=quoted)
             return name.end()
+        end = self._argument(at, builder, quoted=quoted) if name is None else None
+        if end is not None:
+            return end
         unknown = name or _SPECIAL.match(source, at)
         if unknown is not None:
             builder.add(unknown.group(), exact=False)
@@ -218,6 +238,31 @@ class WordReader:
             return self._bracketed(at, builder, quoted=quoted)
         builder.add("$")
         return at + 1
+
+    def _argument(self, at: int, builder: FieldBuilder, *, quoted: bool) -> int | None:
+        """Put the arguments of the script in the place of ``$1``, ``$@`` or ``$*``."""
+        match = _ARGUMENT.match(self._source, at)
+        given = self._scope.arguments() if match is not None else None
+        if match is None or given is None:
+            return None
+        which = match.group(1) or match.group(2) or match.group(3)
+        fields = given[1:]
+        if which == "*" and quoted:
+            fields = [joined(fields)]
+        elif which == "0":
+            fields = given[:1]
+        elif which not in "@*":
+            # A word that is not exact may become many, or none, and move those behind it.
+            known = takewhile(lambda field: field.exact, fields)
+            fields = list(known)[int(which) - 1 : int(which)]
+            if not fields:
+                return None
+        if which != "@" and not all(exact for _, exact in fields):
+            return None
+        self._reading.assumes = True
+        self._reading.spend(sum(len(text) for text, _ in fields) // 2 + len(fields))
+        builder.add_arguments(fields, quoted=quoted)
+        return match.end()
 
     def _bracketed(self, start: int, builder: FieldBuilder, *, quoted: bool) -> int:
         """Pass over ``${...}`` or ``$[...]``, noticing the code inside."""
@@ -257,6 +302,7 @@ class WordReader:
         """Read ``$(...)``, ``<(...)`` or ``>(...)``."""
         self._reading.substitutes = True
         close = self._substitution(at + 2)
+        self._reading.spend((close - at) // _COPIED_PER_STEP)
         builder.add(self._source[at:close], exact=False)
         return close
 

@@ -1,81 +1,18 @@
 """Sets aside programs that only run another one: ``sudo -u root timeout 5 rm x`` is ``rm x``."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from hookline.shell.budget import Budget
 from hookline.shell.fields import Field
-from hookline.shell.options import Options, Parsed, parse
+from hookline.shell.options import Parsed, parse
+from hookline.shell.wrapping import Wrapper, wrapper_named
 
 __all__ = ["Unwrapped", "unwrap"]
 
-
-class _Wrapper(NamedTuple):
-    options: Options
-    operands: int = 0
-    """Operands of its own before the program it runs."""
-    assigns: bool = False
-    """True when ``NAME=value`` may stand before the program."""
-    not_with: frozenset[str] = frozenset()
-    """Options with which it runs no program."""
-
-
-def _wrapper(
-    valued: str = "", *, operands: int = 0, assigns: bool = False, not_with: str = ""
-) -> _Wrapper:
-    options = Options(frozenset(valued.split()))
-    return _Wrapper(options, operands, assigns, frozenset(not_with.split()))
-
-
-_WRAPPERS = {
-    "sudo": _wrapper(
-        "-C -D -g -h -p -R -r -T -t -U -u --chdir --chroot --close-from --command-timeout --group"
-        " --host --other-user --prompt --role --type --user",
-        assigns=True,
-        not_with="-e --edit -l --list",
-    ),
-    "doas": _wrapper("-C -u"),
-    "pkexec": _wrapper("--user"),
-    "env": _wrapper("-C -S -u --chdir --split-string --unset", assigns=True),
-    "timeout": _wrapper("-k -s --kill-after --signal", operands=1),
-    "nice": _wrapper("-n --adjustment"),
-    "ionice": _wrapper("-c -n -P -p -u --class --classdata --pgid --pid --uid"),
-    "chrt": _wrapper("-D -P -T", operands=1, not_with="-p --pid"),
-    "taskset": _wrapper(operands=1, not_with="-p --pid"),
-    "nohup": _wrapper(),
-    "setsid": _wrapper(),
-    "stdbuf": _wrapper("-e -i -o --error --input --output"),
-    "time": _wrapper("-f -o --format --output", assigns=True),
-    "command": _wrapper(not_with="-v -V"),
-    "builtin": _wrapper(),
-    "exec": _wrapper("-a"),
-    "coproc": _wrapper(assigns=True),
-    "xargs": _wrapper(
-        "-a -d -E -I -J -L -n -P -R -S -s --arg-file --delimiter --max-args --max-chars --max-procs"
-        " --process-slot-var"
-    ),
-    **dict.fromkeys(("and", "or", "not", "noglob", "nocorrect"), _wrapper()),  # fish and zsh
-    "repeat": _wrapper(operands=1),
-    "chroot": _wrapper(operands=1),
-    "unshare": _wrapper("-G -R -S -w --root --setgid --setuid --wd"),
-    "nsenter": _wrapper("-G -S -t --setgid --setuid --target"),
-    "fakeroot": _wrapper("-b -i -l -s --faked --lib"),
-    "unbuffer": _wrapper(),
-    "strace": _wrapper("-a -b -E -e -I -O -o -P -p -S -s -U -u -X --env --output --trace --user"),
-    "ltrace": _wrapper("-A -a -D -e -F -l -n -o -p -s -u -w -x --output"),
-    "caffeinate": _wrapper("-t -w"),
-    "busybox": _wrapper(),
-    "toybox": _wrapper(),
-    "flock": _wrapper("-E -w --conflict-exit-code --timeout --wait", operands=1, not_with="-c"),
-    "systemd-run": _wrapper(
-        "-E -H -M -p -u --description --gid --host --machine --nice --property --service-type"
-        " --setenv --slice --timer-property --uid --unit --working-directory"
-        " --on-active --on-boot --on-calendar --on-startup --on-unit-active --on-unit-inactive"
-    ),
-}  # fmt: skip
-
 # These add words of their own making, which the text does not show.
-_FED = frozenset({"xargs"})
+_FED = frozenset({"xargs", "entr"})
 
 _NO_PROGRAM = re.compile(r"[A-Za-z_]\w*=|-\Z", re.ASCII)
 
@@ -87,38 +24,102 @@ class Unwrapped(NamedTuple):
     words: Sequence[Field]
     fed: bool
     """True when the words will be followed by others we cannot see."""
+    assigned: Sequence[tuple[str, Field]] = ()
+    """Variables that the wrappers set."""
 
 
-def unwrap(words: Sequence[Field]) -> Unwrapped:
+class _Peeled(NamedTuple):
+    """Words, and where among them the program inside a wrapper stands."""
+
+    words: Sequence[Field]
+    at: int
+
+
+def unwrap(words: Sequence[Field], budget: Budget) -> Unwrapped:
     """Set aside all the wrappers in front of ``words``."""
     names: list[str] = []
-    while words[0].exact:
-        name = words[0].text.rpartition("/")[2]
-        wrapper = _WRAPPERS.get(name)
-        inner = None if wrapper is None else _inside(name, wrapper, words)
-        if not inner:
-            break
-        names.append(name)
-        words = inner
-    return Unwrapped(tuple(names), words, not _FED.isdisjoint(names))
-
-
-def _inside(name: str, wrapper: _Wrapper, words: Sequence[Field]) -> Sequence[Field]:
-    parsed = parse(words, wrapper.options)
-    if parsed.has(*wrapper.not_with):
-        return ()
-    string = _split_string(parsed) if name == "env" else ()
-    rest = (*string, *words[parsed.operands :])
+    assigned: list[tuple[str, Field]] = []
     at = 0
+    while words[at].exact:
+        name = words[at].text.rpartition("/")[2]
+        wrapper = wrapper_named(name)
+        if wrapper is None:
+            break
+        budget.spend(1)
+        inner = _inside(name, wrapper, _Peeled(words, at), budget)
+        if inner is None or inner.at >= len(inner.words):
+            break
+        if wrapper.assigns:
+            assigned += _assignments(words, at + 1, inner)
+        names.append(name)
+        words, at = inner
+    if not names:
+        return Unwrapped((), words, fed=False)
+    return Unwrapped(tuple(names), words[at:], not _FED.isdisjoint(names), assigned)
+
+
+def _inside(name: str, wrapper: Wrapper, outer: _Peeled, budget: Budget) -> _Peeled | None:
+    words = outer.words
+    found = _found(wrapper, outer, budget)
+    if found is None:
+        return None
+    parsed, at = found, found.operands
+    if name == "env":
+        string = _split_string(parsed)
+        if string:
+            budget.spend(len(string) + len(words) - at)
+            words, at = (*string, *words[at:]), 0
     # A lone ``-`` is an option too: to ``env`` it means ``-i``.
-    while wrapper.assigns and at < len(rest) and _NO_PROGRAM.match(rest[at].text):
+    while wrapper.assigns and at < len(words) and _NO_PROGRAM.match(words[at].text):
         at += 1
-    inner = rest[at + wrapper.operands :]
+    at += wrapper.operands
     if name == "xargs":
-        return _with_holes(inner, parsed)
-    if name == "flock" and inner and inner[0].text in ("-c", "--command"):
-        return ()
-    return inner
+        budget.spend(len(words) - at)
+        return _Peeled(_with_holes(words[at:], parsed), 0)
+    if name == "flock" and at < len(words) and words[at].text in ("-c", "--command"):
+        return None
+    return _Peeled(words, at)
+
+
+def _found(wrapper: Wrapper, outer: _Peeled, budget: Budget) -> Parsed | None:
+    """The options before the program inside, and where it would stand."""
+    words, start = outer
+    parsed = parse(words, wrapper.options, start + 1)
+    at = parsed.operands
+    while at < len(words) and words[at].text in wrapper.through:
+        parsed = _more(parsed, parse(words, wrapper.options, at + 1))
+        at = parsed.operands
+    if wrapper.verbs:
+        if at >= len(words) or words[at].text not in wrapper.verbs:
+            return None
+        parsed = _more(parsed, parse(words, wrapper.options, at + 1))
+    if wrapper.after:
+        budget.spend((len(words) - at) // 8)
+        end = next(
+            (n for n in range(start + 1, len(words)) if words[n].text in wrapper.after), None
+        )
+        if end is not None:
+            # Operands of its own stand before it.
+            parsed = Parsed((*parsed.found, (words[end].text, None)), end + 1 - wrapper.operands)
+    if wrapper.not_with and parsed.has(*wrapper.not_with):
+        return None
+    if wrapper.only_with and not parsed.has(*wrapper.only_with):
+        return None
+    return parsed
+
+
+def _more(before: Parsed, after: Parsed) -> Parsed:
+    return Parsed(before.found + after.found, after.operands)
+
+
+def _assignments(words: Sequence[Field], start: int, inner: _Peeled) -> Iterator[tuple[str, Field]]:
+    """The variables that ``env`` or ``sudo`` are told to set before the program inside."""
+    end = inner.at if inner.words is words else len(words) - len(inner.words) + inner.at
+    for at in range(start, end):
+        text, exact = words[at]
+        if "=" in text:
+            name, _, value = text.partition("=")
+            yield name, Field(value, exact)
 
 
 def _split_string(parsed: Parsed) -> list[Field]:

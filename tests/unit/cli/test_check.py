@@ -88,6 +88,7 @@ def test_json_has_every_file_with_its_state_hooks_problems_and_pins(machine: Mac
         "hooks": 1,
         "problems": [],
         "changed": [],
+        "new": [],
         "pins": [
             {
                 "hook": "g",
@@ -279,3 +280,92 @@ def test_a_file_whose_name_is_no_configs_is_not_sent_to_trust(machine: Machine) 
 def test_a_name_that_nobody_has_is_noted(machine: Machine) -> None:
     machine.trust("version: 1\nhooks: []\ndisable: [nobody]\n")
     assert "no hook is called so" in machine.call("check").out
+
+
+class TestDirectoriesThatAreIncluded:
+    NATIVE = '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}'
+
+    @pytest.fixture
+    def grown(self, machine: Machine) -> Machine:
+        """A trusted project into whose directories a file came since."""
+        machine.write("hd/a.yaml", RIGHT)
+        machine.write("natd/one.json", self.NATIVE)
+        machine.trust("version: 1\ninclude: [hd, {file: natd, speaks: claude-code}]\n")
+        machine.write("hd/b.yaml", RIGHT.replace("all", "some"))
+        machine.write("natd/two.json", self.NATIVE.replace("true", "true 2"))
+        return machine
+
+    def test_a_file_that_came_later_is_new_and_not_in_force(self, grown: Machine) -> None:
+        said = grown.call("check").out
+        assert f"  new: {grown.project / 'hd/b.yaml'}" in said
+        assert f"  new: {grown.project / 'natd/two.json'}" in said
+        last = said.splitlines()[-1].removeprefix(f"{grown.config}: ")
+        assert last.startswith("in force as it was trusted: files that came into its directories")
+
+    def test_programs_are_told_too(self, grown: Machine) -> None:
+        (shown,) = grown.call("check", "--json").json
+        assert (shown["state"], shown["changed"]) == ("grown", [])
+        assert shown["new"] == [
+            str(grown.project / name) for name in ("hd/b.yaml", "natd/two.json")
+        ]
+
+    def test_what_is_trusted_names_it(self, grown: Machine) -> None:
+        said = grown.call("trust", "--list").out
+        assert "natd/two.json was not there when it was trusted" in said
+
+    def test_a_note_names_a_file_of_another_platform_as_well(self, grown: Machine) -> None:
+        said = grown.call("list").out
+        assert "natd/two.json` was not there when the config was trusted" in said
+
+    def test_after_trusting_it_again_all_are_in_force(self, grown: Machine) -> None:
+        grown.trust(grown.config.read_text())
+        assert grown.call("check").out.splitlines()[-1].endswith("this version is trusted")
+        assert len(grown.call("list", "--json").json["hooks"]) == 4
+
+    def test_a_changed_file_beside_a_new_one_is_told_apart(self, grown: Machine) -> None:
+        grown.write("hd/a.yaml", RIGHT + "# changed\n")
+        (shown,) = grown.call("check", "--json").json
+        assert shown["state"] == "scripts"
+        assert shown["changed"] == [str(grown.project / "hd/a.yaml")]
+        assert len(shown["new"]) == 2
+
+    def test_a_directory_that_is_gone_has_no_new_files(self, grown: Machine) -> None:
+        (grown.project / "natd").rename(grown.project / "gone")
+        (shown,) = grown.call("check", "--json").json
+        assert shown["new"] == [str(grown.project / "hd/b.yaml")]
+
+
+IDLE = "version: 1\ndisable: [zzz]\nhooks:\n  - {name: all, on: pre_tool_use, deny: no}\n"
+
+
+@pytest.mark.parametrize("words", [(), ("hookline.yaml",)])
+def test_a_name_to_disable_that_no_hook_has_is_noted_before_it_is_trusted(
+    machine: Machine, words: tuple[str, ...]
+) -> None:
+    machine.write(machine.config, IDLE)
+    done = machine.call("check", *words)
+    assert done.code == 0
+    assert "wants to disable `zzz`, and no hook is called so" in done.out
+
+
+def test_it_is_noted_once(machine: Machine) -> None:
+    machine.trust(IDLE)
+    assert machine.call("check").out.count("wants to disable `zzz`") == 1
+
+
+def test_a_person_may_disable_what_only_some_projects_have(machine: Machine) -> None:
+    machine.write(machine.user_file, "version: 1\ndisable: [zzz]\n")
+    assert "zzz" not in machine.call("check").out
+
+
+def test_a_state_directory_that_cannot_be_is_found(machine: Machine) -> None:
+    done = machine.call("check", HOOKLINE_HOME="/dev/null/below")
+    assert done.code == 1
+    assert "error: /dev/null/below: `/dev/null` is no directory" in done.out
+    assert "/dev/null/below: NOT usable: hookline keeps here" in done.out
+
+
+def test_a_file_that_is_not_there_is_only_that(machine: Machine) -> None:
+    done = machine.call("check", "/nonexistent")
+    assert done.code == 1
+    assert done.out == "error: /nonexistent: cannot be read: No such file or directory\n"

@@ -57,6 +57,9 @@ def test_install_is_for_the_user_and_says_what_it_covers(machine: Machine, claud
     assert "left out: WorktreeCreate" in done.out
     assert "Claude Code cannot deliver: session_resume" in done.out
     assert "not active" not in done.out
+    assert done.out.endswith(
+        "`hookline doctor claude-code` finds whatever else keeps hooks from firing\n"
+    )
     entries = json.loads(claude.read_text())["hooks"]["PreToolUse"][0]["hooks"]
     assert f"--home {machine.state} --user-config {machine.user_dir}" in entries[0]["command"]
     assert f"{sys.executable} -I -m hookline hook" in entries[0]["command"]
@@ -393,6 +396,7 @@ def test_status_of_what_is_switched_off(machine: Machine, claude: Path) -> None:
     assert 'next: take "disableAllHooks" out of' in done.out
     assert "does not cover: Stop" in done.out
     assert "Stop is narrowed to x by the settings" in done.out
+    assert done.out.endswith("`hookline doctor claude-code` says more, and how to mend it\n")
 
 
 # ── Codex's trust ──

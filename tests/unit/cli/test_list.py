@@ -71,6 +71,8 @@ def test_json_has_all_of_a_hook(machine: Machine) -> None:
             "mode": "enforce",
             "layer": "project",
             "source": f"{machine.config}:3",
+            "native": None,
+            "not_run_for": [],
             "pinned": [str(machine.project / "guard.sh")],
             "not_pinned": ["what `./guard.sh` sources, imports or starts"],
         }

@@ -25,6 +25,7 @@ def test_help_names_every_command_with_what_it_does(machine: Machine, word: str)
     for name in _main._names():
         assert f"\n  {name} " in done.out
     assert "Start with `hookline init`" in done.out
+    assert "does not fire with `hookline doctor`" in " ".join(done.out.split())
 
 
 @pytest.mark.parametrize("name", _main._names())

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from click.testing import CliRunner
 
 from hookline import matrix, registry
@@ -55,3 +56,12 @@ def test_every_cell_is_yes_or_a_known_substitute() -> None:
 def test_what_a_platform_lacks_is_said_and_not_left_out() -> None:
     for what, cells in matrix.capability_rows(matrix.platforms()):
         assert all(cells), what
+
+
+@pytest.mark.parametrize(
+    "words", [("--json", "--markdown"), ("--events", "--json"), ("--events", "--markdown")]
+)
+def test_an_option_that_would_be_ignored_is_refused(words: tuple[str, ...]) -> None:
+    result = CliRunner().invoke(command, words)
+    assert result.exit_code == 2
+    assert "do not go together" in result.output

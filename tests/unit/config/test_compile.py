@@ -126,7 +126,7 @@ def test_a_hook_keeps_everything_that_was_written() -> None:
 name: production is off limits
 on: [pre_tool_use, permission_request]
 match: {tool: shell, command: "*kubectl*--context prod*"}
-deny: Production changes go through the pipeline.
+run: ./tell.sh
 priority: 10
 timeout: 500ms
 on_error: warn
@@ -156,8 +156,8 @@ speaks: claude-code
         speaks="claude-code",
         pins=("scripts/**",),
     )
-    assert hook.handler.kind == "rule"
-    assert hook.handler.values == {"deny": "Production changes go through the pipeline."}
+    assert hook.handler.kind == "command"
+    assert hook.handler.values == {"run": "./tell.sh"}
     assert hook.match.find(shell("kubectl get pods --context prod"), NOBODY) is not None
     assert hook.match.find(shell("kubectl get pods"), NOBODY) is None
 
@@ -292,7 +292,7 @@ def test_every_mistake_is_reported_at_once_in_the_order_of_lines() -> None:
 hooks:
   - name: one
     on: pre_tool_us
-    deny: no
+    run: x
     timeout: never
   - name: one
     on: session_start
@@ -349,6 +349,11 @@ def test_the_version_must_be_said() -> None:
         ("run: x", "3: the key `on` is missing (say which event it is for, such as `on: pre_tool_use`)"),
         ("on: stop\nrun: x\ndeny: y", "5: `deny` and `run` are two handlers, and a hook has one (split it into two hooks)"),
         ("on: stop\nrun: x\nheaders: {a: b}", "5: `headers` means nothing beside `run` (it goes with `http`)"),
+        ("on: pre_tool_use\ndeny: x\ntimeout: 5s", "5: `timeout` means nothing beside `deny`: it answers at once (leave it out)"),
+        ("on: pre_tool_use\nask: x\nenv: [A]", "5: `env` means nothing beside `ask`"),
+        ("on: pre_tool_use\ncontext: x\npins: ['*']", "5: `pins` means nothing beside `context`: it runs no file"),
+        ("on: pre_tool_use\ndeny: x\nspeaks: claude-code", "5: `speaks` means nothing beside `deny`"),
+        ("use: shell-guard\npins: ['*']", "4: `pins` means nothing beside `use`"),
         ("on: stop\nrun: ''", "4: `run` runs nothing (try `true`)"),
         ("use: shel-guard", "3: no builtin is called `shel-guard` (did you mean `shell-guard`?)"),
         ("use: shell-guard\non: stop", "4: `shell-guard` does nothing on `stop` (its events: pre_tool_use, permission_request)"),

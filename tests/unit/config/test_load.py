@@ -1,6 +1,8 @@
 """Which configs are in force for an event, in which bytes, and from when on a change counts."""
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from hashlib import sha256
@@ -591,3 +593,26 @@ class TestStandings:
         (standing,) = loader.standings(str(world.project), str(world.project))
         assert standing.state == "damaged"
         assert "damaged" in standing.damage
+
+
+def test_a_name_that_the_locale_cannot_say_is_explained(world: World) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IN_ASCII, str(world.base)],
+        env={"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "HOME": "/"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "no file can be called so while the names of files are in ascii" in done.stdout
+    assert "LC_ALL=C.UTF-8" in done.stdout
+
+
+IN_ASCII = """\
+import sys
+from hookline.app import App
+from hookline.model.errors import ConfigError
+try:
+    App(env={}, cwd="/", home=sys.argv[1]).loader.load("/caf\\xe9", "/caf\\xe9")
+except ConfigError as error:
+    print(ascii(str(error)))
+"""

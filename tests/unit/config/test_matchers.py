@@ -134,6 +134,104 @@ class TestWords:
         assert holds(event, url="https://example.com/*")
         assert not holds(event, url="example.com")
 
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "https://evil.com/x",
+            "HTTPS://EVIL.COM/x",
+            "https://evil.com:443/x",
+            "https://evil.com:0443",
+            "http://evil.com:80/",
+            "https://evil.com./x",
+            "https://a@evil.com/x",
+            "https://good.com:x@evil.com",
+            "https://evil%2ecom/x",
+            "https://evil.com",
+            "https://evil.com?x",
+            "https://evil.com#x",
+            "https:evil.com",
+            "https:///evil.com",
+            "https:\\\\evil.com\\x",
+            "https://good.com\\@evil.com/",
+            "https://ev\til.com/",
+            "https://ev\nil.com/",
+            "https://\uff45vil\u3002com/",
+            "//evil.com/x",
+            "evil.com/x",
+            "Evil.com",
+            "https://good.com/x HTTPS://EVIL.COM",
+            "(https://EVIL.com)",
+        ],
+    )
+    def test_no_spelling_of_a_url_hides_its_host_from_a_guard(self, url: str) -> None:
+        event = PreToolUse(tool=tool("WebFetch", url=url))
+        assert holds(event, url="*://evil.com/*")
+        assert not holds(event, url="*://other.com/*")
+
+    @pytest.mark.parametrize(
+        ("pattern", "url"),
+        [
+            ("https://evil.com", "https://evil.com/"),
+            ("https://evil.com", "HTTPS://EVIL.COM:443/#top"),
+            ("https://evil.com/a", "https://evil.com/a#b"),
+            ("*://evil.com/admin/*", "https://evil.com/x/../admin/y"),
+            ("*://evil.com/admin/*", "https://evil.com/x/%2e%2e/%61dmin/./y"),
+            ("*://evil.com/a/", "https://evil.com/a/b/.."),
+            ("*://evil.com/?q=a", "https://evil.com?q=%61"),
+            ("*://127.0.0.1/*", "http://2130706433/x"),
+            ("*://127.0.0.1/*", "http://0x7f.1"),
+            ("*://127.0.0.1:8080/*", "http://0177.0.0.1:8080"),
+            (r"http://\[::1]/*", "HTTP://[::1]:80"),
+            ("*://999999999999/*", "http://999999999999"),
+            ("file://*", "file:/etc/passwd"),
+            ("file:///etc/*", "FILE://localhost/etc/passwd"),
+            ("s3://bucket/*", "S3://bucket/Key"),
+            ("*%2Fx", "https://evil.com/a%2fx"),
+        ],
+    )
+    def test_a_guard_tries_a_url_as_its_server_would_see_it(self, pattern: str, url: str) -> None:
+        assert holds(PreToolUse(tool=tool("WebFetch", url=url)), url=pattern)
+
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "https://good.com@evil.com/",
+            "https://good.com:x@evil.com/",
+            "https://good.com\\@evil.com/",
+            "https://good.com/../admin",
+            "https://good.com/docs/../admin",
+            "https://good.com/docs/%2e%2e/admin",
+            "https://good.com/docs https://evil.com/",
+            "https://evil.com/ https://good.com/docs",
+            "HTTPS://GOOD.COM/docs/x",
+            "   ",
+        ],
+    )
+    def test_a_grant_needs_every_reading_of_every_url(self, url: str) -> None:
+        patterns = ["https://good.com/docs*", "https://good.com@*", "https://good.com:*"]
+        patterns += ["https://good.com\\\\*", "https://good.com/..*"]
+        assert not holds(PreToolUse(tool=tool("WebFetch", url=url)), url=patterns, every=True)
+
+    @pytest.mark.parametrize(
+        ("pattern", "url"),
+        [
+            ("https://good.com", "https://good.com"),
+            ("https://good.com/*", "https://good.com/a?b=c#d"),
+            ("https://good.com/*", "https://good.com/a https://good.com/b"),
+            ("https://good.com/*", "https://good.com/a\nhttps://good.com/b"),
+            ("good.com/*", "good.com/x"),
+            ("http://localhost:8080/*", "http://localhost:8080/x"),
+        ],
+    )
+    def test_a_url_written_plainly_is_granted(self, pattern: str, url: str) -> None:
+        assert holds(PreToolUse(tool=tool("WebFetch", url=url)), url=pattern, every=True)
+
+    def test_no_url_makes_that_take_long(self) -> None:
+        start = monotonic()
+        for url in ("https://x/" + "../" * 200_000, "%41" * 200_000, "a@" * 300_000, "a " * 50_000):
+            assert not holds(PreToolUse(tool=tool("WebFetch", url=url)), url="*://evil.com/*")
+        assert monotonic() - start < 10
+
     def test_the_command_of_a_prompt_is_text_and_not_shell(self) -> None:
         event = PromptExpansion(command="deploy; now")
         assert holds(event, command="deploy*")
@@ -279,6 +377,14 @@ class TestEveryCommand:
             "A[0]=1 git status",
             "[[ -f x ]] && git status",
             "git status; X=1",
+            "git log ${!a}",
+            "git log ${!a*}",
+            'git log "${a@P}"',
+            "git log ${a[b]}",
+            "git log ${#a[b]}",
+            "git log ${a:b}",
+            "git log ${a:0:b}",
+            "git log ${(e)a}",
         ],
     )
     def test_nothing_may_hide_in_the_text(self, text: str) -> None:
@@ -305,6 +411,68 @@ class TestEveryCommand:
     )
     def test_what_hides_nothing_is_granted(self, text: str) -> None:
         assert holds(shell(text), every=True, command=["git *", "cat", "make *"])
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "[ -v 'a[$(rm x)]' ]",
+            "test -v 'a[`rm x`]'",
+            "test 'a[$(rm x)]' -eq 0",
+            "command test -v 'a[$(rm x)]'",
+            "time [ -v 'a[$(rm x)]' ]",
+            "if [ -v 'a[$(rm x)]' ]; then ls; fi",
+            "[ -v $a ]",
+            '[ -v "$a" ]',
+            "[ $a ]",
+            "bash -c '[ \"$a\" ]'",
+            "printf -v 'a[$(rm x)]' y",
+            "printf $a y",
+            "read 'a[$(rm x)]'",
+            "unset 'a[$(rm x)]'",
+            "let 'a[$(rm x)]'",
+            "declare 'a[$(rm x)]=1'",
+            "declare $a",
+            "exit 'a[$(rm x)]'",
+        ],
+    )
+    def test_a_builtin_that_runs_what_its_words_hide_is_never_granted(self, text: str) -> None:
+        assert not holds(shell(text), every=True, command="*")
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "printf -v PATH /tmp; git status",
+            "printf -vPATH /tmp && git status",
+            "wait -n -p PATH; git status",
+            "read PATH; git status",
+            "export PATH=/tmp; git status",
+            "declare PATH=/tmp; git status",
+            "unset PATH; git status",
+            "hash -p /tmp/x git; git status",
+            "alias git=rm; git status",
+        ],
+    )
+    def test_a_command_that_changes_what_others_mean_is_not_granted_beside_them(
+        self, text: str
+    ) -> None:
+        assert not holds(shell(text), every=True, command="*")
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "[ -f x ] && ls",
+            '[ -n "$CI" ] || exit 1',
+            "test -d a",
+            "printf '%s\\n' -v \"$a\"",
+            "wait",
+            "export A=$B",
+            "unset A",
+            "ls; exit 0",
+            "echo ${a} ${a:-b} ${a:+b} ${#a} ${a%.py} ${a##*/} ${a/x/y} ${a^^} ${a:0:3} ${1} ${@}",
+        ],
+    )
+    def test_a_builtin_in_its_plain_use_is_granted(self, text: str) -> None:
+        assert holds(shell(text), every=True, command="*")
 
     @pytest.mark.parametrize(
         "text",
@@ -343,6 +511,40 @@ class TestPath:
     )
     def test_a_pattern_with_a_slash_counts_from_the_project(self, path: str, cwd: str) -> None:
         assert holds(write(path, cwd), path="src/*.py")
+
+    @pytest.mark.parametrize(
+        ("pattern", "path"),
+        [
+            ("secrets", "secrets/key"),
+            ("secrets", "a/secrets/b/key"),
+            ("secrets", "/elsewhere/secrets/key"),
+            ("src", "src/a.py"),
+            ("./src", "src/deep/a.py"),
+            ("src/gen", "src/gen/a.py"),
+            ("src/*", "src/deep/a.py"),
+            ("**/src/gen", "lib/src/gen/a.py"),
+            (".*", ".cache/x"),
+            ("/etc/nginx", "/etc/nginx/sites/x"),
+            ("~/.ssh", "/home/dev/.ssh/id"),
+            (".", "deep/a.py"),
+        ],
+    )
+    def test_a_guard_for_a_directory_is_one_for_all_below_and_a_grant_is_not(
+        self, pattern: str, path: str
+    ) -> None:
+        assert holds(write(path), path=pattern)
+        assert not holds(write(path), path=pattern, every=True)
+
+    @pytest.mark.parametrize("pattern", ["app", "srv", "**/srv/app", "**/srv/*"])
+    @pytest.mark.parametrize("path", ["a.py", "/srv/app/src/a.py", "~/x"])
+    def test_the_name_of_a_directory_around_the_project_means_nothing_in_it(
+        self, pattern: str, path: str
+    ) -> None:
+        assert not holds(write(path), path=pattern)
+
+    def test_an_exception_for_a_directorys_name_excuses_nothing_below_it(self) -> None:
+        match = Except(matcher(path="*.md"), [exception({"path": "docs"})])
+        assert match.find(write("docs/a.md"), HOME) is not None
 
     def test_a_doubled_slash_hides_nothing(self) -> None:
         assert holds(write("//etc/passwd"), path="/etc/**")

@@ -232,6 +232,52 @@ def test_a_path_glob_matches_no_other_path(pattern: str, path: str) -> None:
     assert not path_patterns([pattern]).some([spot(path)])
 
 
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        (".env", "/srv/app/.env/x"),
+        (".env", "/srv/app/a/.env/x/y"),
+        ("*.d", "/srv/app/conf.d/x"),
+        ("*.d", "/elsewhere/conf.d/x"),
+        ("src", "/srv/app/src"),
+        ("src/gen", "/srv/app/src/gen/x"),
+        ("src/*", "/srv/app/src/a/b/c"),
+        ("src/[a-c]", "/srv/app/src/b/x"),
+        ("**/a/b", "/srv/app/x/a/b/c"),
+        ("**/a/b", "/elsewhere/a/b/c"),
+        ("src/**/gen", "/srv/app/src/x/gen/y"),
+        ("/etc", "/etc/passwd"),
+        ("~/.ssh", "/home/dev/.ssh/id_rsa"),
+        ("~", "/home/dev/x"),
+        (".", "/srv/app/x"),
+        ("src/**", "/srv/app/src/a"),
+        ("build/", "/srv/app/build/x"),
+    ],
+)
+def test_with_all_below_it_a_path_glob_covers_what_lies_in_a_directory(
+    pattern: str, path: str
+) -> None:
+    assert path_patterns([pattern], below=True).some([spot(path)])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        (".env", "/srv/app/.envrc/x"),
+        ("src", "/srv/app/srcs/x"),
+        ("app", "/srv/app/x"),
+        ("s*", "/srv/app/x"),
+        ("**/srv/app", "/srv/app/x"),
+        ("src/*.py", "/srv/app/src/deep/a.py"),
+        ("src/gen", "/srv/app/lib/src/gen/x"),
+        ("/etc", "/etcetera/x"),
+        ("~/.ssh", "/srv/app/.ssh/x"),
+    ],
+)
+def test_with_all_below_it_a_path_glob_still_matches_no_other_path(pattern: str, path: str) -> None:
+    assert not path_patterns([pattern], below=True).some([spot(path)])
+
+
 def test_the_project_and_home_directories_themselves_can_be_meant() -> None:
     assert path_patterns(["."]).some([Spot("/srv/app", ("",))])
     assert path_patterns(["~"]).some([Spot("/home/dev", (), ("",))])

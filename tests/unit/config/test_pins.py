@@ -4,13 +4,14 @@ import os
 import subprocess
 import textwrap
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from hookline import registry
 from hookline.config import pins, reading
-from hookline.config.copies import FreeFiles, HookFiles, UntrustedFiles
+from hookline.config.copies import FreeFiles, HookFiles, UntrustedFiles, VouchedFiles
 from hookline.config.pins import Draft, HookPins, draft
 from hookline.config.trust import TrustStore
 from hookline.config.types import Kit
@@ -216,6 +217,81 @@ class TestWhatIsNot:
     def test_our_own_variables_are_data_and_not_mentioned(self, project: Path) -> None:
         found = drafted(project, 'ruff format "$HOOKLINE_PATH" ${HOOKLINE_CWD}')
         assert found.unpinned == ("program `ruff` on PATH",)
+
+
+class TestWhereAWordLeads:
+    @pytest.mark.parametrize(
+        "run",
+        [
+            """'exec "$HOOKLINE_PROJECT_DIR/s/g.sh"'""",
+            "sh ${HOOKLINE_PROJECT_DIR}/s/g.sh",
+            "cd s && ./g.sh",
+            "cd s; sh g.sh",
+            """'cd "$HOOKLINE_PROJECT_DIR/s" && ./g.sh'""",
+        ],
+    )
+    def test_a_file_behind_a_cd_or_our_variable_is_pinned(self, project: Path, run: str) -> None:
+        put(project / "s/g.sh")
+        found = drafted(project, run)
+        assert relative(found.pinned, project) == ["s/g.sh"]
+        assert not any("$…" in text or "`cd`" in text for text in found.unpinned)
+
+    def test_one_that_is_not_there_yet_is_told(self, project: Path) -> None:
+        missing = "no such file; should one appear, the hook fails"
+        found = drafted(project, "'\"$HOOKLINE_PROJECT_DIR/s/g.sh\"'")
+        assert found.unpinned == (f"`$HOOKLINE_PROJECT_DIR/s/g.sh`: {missing}",)
+
+    def test_one_that_is_not_where_a_cd_leads_is_told(self, project: Path) -> None:
+        put(project / "g.sh")
+        found = drafted(project, "cd s; ./g.sh")
+        assert found.pinned == ()
+        assert "`./g.sh`, which is not where the `cd` before it leads" in found.unpinned
+
+    def test_behind_a_cd_that_nobody_can_follow_both_are_told(self, project: Path) -> None:
+        put(project / "g.sh")
+        found = drafted(project, "(cd build && make) && ./g.sh && ./h.sh")
+        assert relative(found.pinned, project) == ["g.sh"]
+        for name in ("./g.sh", "./h.sh"):
+            text = f"`{name}` in another directory, should a `cd` before it lead there"
+            assert text in found.unpinned
+
+    @pytest.mark.parametrize(
+        ("run", "name"),
+        [
+            ('exec "$HOOKLINE_CWD/g.sh"', "$HOOKLINE_CWD/g.sh"),
+            ('"$HOOKLINE_PATH"', "$HOOKLINE_PATH"),
+            ('sh "$HOOKLINE_PATH"', "$HOOKLINE_PATH"),
+            ('read HOOKLINE_PROJECT_DIR; "$HOOKLINE_PROJECT_DIR/g"', "$HOOKLINE_PROJECT_DIR/g"),
+        ],
+    )
+    def test_our_variables_are_told_where_the_name_of_a_program_stands(
+        self, project: Path, run: str, name: str
+    ) -> None:
+        found = drafted(project, f"'{run}'").unpinned
+        assert any(text.startswith(f"`{name}`, whatever that is") for text in found)
+
+    @pytest.mark.parametrize(
+        "run",
+        [
+            "x --in=$HOOKLINE_CWD/a",
+            """[sh, -c, 'exec "$HOOKLINE_PROJECT_DIR/g.sh"']""",
+            "'x ${HOOKLINE_PROJECT_DIR:-.}/a'",
+        ],
+    )
+    def test_a_path_made_of_our_variables_is_computed(self, project: Path, run: str) -> None:
+        computed = "what the shell makes of `$…`, `*` or `{…}` in the command"
+        assert computed in drafted(project, run).unpinned
+
+    @pytest.mark.parametrize("run", ["sh -c 'cd s && ./g.sh'", "[sh, -c, cd s && ./g.sh]"])
+    def test_a_file_behind_a_cd_inside_quotes_is_told(self, project: Path, run: str) -> None:
+        put(project / "s/g.sh")
+        assert "`./g.sh`, which stands inside a quoted word" in drafted(project, run).unpinned
+
+    @pytest.mark.parametrize(
+        "run", ["|\n  sh <<E\n  ./g.sh\n  E", "sh -c './g.sh x'", "'X=./g.sh; $X'"]
+    )
+    def test_a_program_that_only_the_shell_names_is_told(self, project: Path, run: str) -> None:
+        assert "`./g.sh`, which only a shell makes of the command" in drafted(project, run).unpinned
 
 
 class TestLinks:
@@ -448,6 +524,44 @@ class TestStandIn:
 
     def test_files_outside_the_project_are_left_alone(self, runner: Runner) -> None:
         assert runner.stand_in("/bin/sh") is None
+
+    @pytest.mark.parametrize("run", ["cd lib && ./g.sh", "$HOOKLINE_PROJECT_DIR/lib/g.sh"])
+    def test_a_word_that_leads_elsewhere_is_that_file(
+        self, runner: Runner, project: Path, run: str
+    ) -> None:
+        put(project / "lib/g.sh", "#!/bin/sh\necho trusted\n")
+        runner.trust(f"on: stop\nrun: {run}")
+        put(project / "lib/g.sh", "#!/bin/sh\necho evil\n")
+        assert output_of(runner.stand_in("lib/./g.sh")) == "trusted\n"
+
+    @pytest.mark.parametrize(
+        "run", ["$HOOKLINE_PROJECT_DIR/lib/g.sh", "cd $HOOKLINE_PROJECT_DIR/lib && ./g.sh"]
+    )
+    def test_in_another_project_our_variable_names_nothing_that_was_trusted(
+        self, runner: Runner, project: Path, run: str
+    ) -> None:
+        put(project / "lib/g.sh")
+        put(project / "inner/lib/g.sh")
+        runner.trust(f"on: stop\nrun: {run}")
+        for other in (project / "inner", project.parent):
+            put(other / "lib/g.sh")
+            with pytest.raises(
+                HandlerUnavailable, match=r"name it `lib/g\.sh`, from the directory"
+            ):
+                runner.stand_in(str(other / "lib/g.sh"))
+        assert runner.stand_in("lib/g.sh") is None
+        assert runner.stand_in(str(project / "nowhere/lib/g.sh")) is None
+
+    def test_nor_anything_that_was_vouched_for(self, runner: Runner, project: Path) -> None:
+        put(project / "lib/g.sh")
+        put(project.parent / "lib/g.sh")
+        runner.trust("on: stop\nrun: $HOOKLINE_PROJECT_DIR/lib/g.sh")
+        assert runner.drafted is not None
+        digest = sha256((project / "lib/g.sh").read_bytes()).hexdigest()
+        files = VouchedFiles(runner.drafted.hooks[0].hook, frozenset([digest]))
+        assert files.stand_in(str(project / "lib/g.sh")) is None
+        with pytest.raises(HandlerUnavailable, match="which nobody has trusted"):
+            files.stand_in(str(project.parent / "lib/g.sh"))
 
     def test_a_linked_script_keeps_its_layout(self, runner: Runner, project: Path) -> None:
         put(project / "lib/real.sh", '#!/bin/sh\n. "$(dirname "$(realpath "$0")")/helper.sh"\n')

@@ -66,6 +66,7 @@ def test_a_gate_closes_when_the_program_is_gone(shell: str) -> None:
     done = run(written(Call(program=("/nowhere/hookline",)), closes=True), shell)
     assert done.returncode == 2
     assert "/nowhere/hookline ended with exit code 127, so it is blocked" in done.stderr
+    assert "hookline doctor says what to mend" in done.stderr
 
 
 def test_a_block_never_comes_without_a_word(tmp_path: Path) -> None:

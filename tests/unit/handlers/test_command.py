@@ -181,6 +181,21 @@ def test_files_that_changed_run_in_the_bytes_that_were_trusted(
     assert said(run, pins=copies("check.sh")) == context(text)
 
 
+@pytest.mark.parametrize(
+    "run",
+    [
+        'exec "$HOOKLINE_PROJECT_DIR/s/g.sh" it',
+        "sh ${HOOKLINE_PROJECT_DIR}/s/g.sh it",
+        "cd s && ./g.sh it",
+        'cd "$HOOKLINE_PROJECT_DIR/s"; sh g.sh it',
+    ],
+)
+def test_a_file_behind_a_cd_or_our_variable_runs_as_it_was_trusted(
+    said: Any, copies: Callable[..., Copies], run: str
+) -> None:
+    assert said(run, pins=copies("s/g.sh")) == context("it trusted")
+
+
 def test_several_words_can_stand_for_copies(
     said: Any, copies: Callable[..., Copies], tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from hookline.model.errors import (
     Problem,
     UnknownNameError,
     nearest,
+    sentence,
 )
 from hookline.model.hook import HandlerSpec, Hook, Layer, OnError, Source
 from support.engines import bound
@@ -82,3 +83,9 @@ def test_a_hooks_timeout_is_also_pythons() -> None:
     assert isinstance(error, HandlerError)
     assert isinstance(error, HooklineError)
     assert str(error) == "no answer within 1.5 s"
+
+
+def test_a_sentence_ends_with_one_mark() -> None:
+    assert sentence("no") == "no."
+    for text in ("no.", "did you mean `x`?", "cut …"):
+        assert sentence(text) == text

@@ -58,8 +58,6 @@ def inner(text: str) -> list[str]:
         "sudo -s <<< 'rm x'",
         "doas -s <<< 'rm x'",
         "chroot /mnt <<< 'rm x'",
-        "parallel rm x ::: a b",
-        "parallel -j4 'rm x' ::: a b",
         "parallel ::: 'rm x'",
         "parallel <<< 'rm x'",
         "find . -exec rm x \\;",
@@ -150,6 +148,11 @@ def test_code_inside_code_is_followed() -> None:
     assert inner(text)[-1] == "rm x"
     assert split(text).commands[-1].depth == 3
     assert not split(text).unreadable
+
+
+@pytest.mark.parametrize("text", ["parallel rm x ::: a b", "parallel -j4 'rm x' ::: a b"])
+def test_each_argument_of_a_parallel_makes_a_command(text: str) -> None:
+    assert inner(text) == ["rm x a", "rm x b"]
 
 
 def test_all_the_commands_a_find_runs_are_found() -> None:

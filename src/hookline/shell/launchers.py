@@ -1,0 +1,206 @@
+"""Finds what schedulers, terminals and project tools have run: code given in their arguments."""
+
+from collections.abc import Callable, Iterator
+from itertools import groupby
+
+from hookline.shell.fields import Field, joined
+from hookline.shell.inner import Argv, Code, Inner, Stdin, Words
+from hookline.shell.options import Options, parse
+from hookline.shell.quoting import ansi_c
+
+__all__ = ["LAUNCHERS"]
+
+
+def _valued(options: str) -> Options:
+    return Options(frozenset(options.split()))
+
+
+# -- later, or elsewhere
+
+
+def _at(words: Words) -> Iterator[Inner]:
+    parsed = parse(words, _valued("-f -q -t"))
+    if not parsed.has("-f", "-l", "-c", "-r", "-d"):
+        yield Stdin()
+
+
+def _crontab(words: Words) -> Iterator[Inner]:
+    parsed = parse(words, _valued("-u"))
+    operands = words[parsed.operands :]
+    if parsed.found[-1:] != (("-l", None),) and (not operands or operands[0].text == "-"):
+        yield Stdin(scheduled=True)
+
+
+_TMUX = _valued("-c -f -L -S -T")
+_TMUX_COMMANDS = {
+    **dict.fromkeys(("new-session", "new"), _valued("-c -e -F -f -n -s -t -x -y")),
+    **dict.fromkeys(("new-window", "neww"), _valued("-c -e -F -n -t")),
+    **dict.fromkeys(("split-window", "splitw"), _valued("-c -e -F -l -p -t")),
+    **dict.fromkeys(
+        ("respawn-pane", "respawnp", "respawn-window", "respawnw"), _valued("-c -e -t")
+    ),
+    **dict.fromkeys(("display-popup", "popup"), _valued("-b -c -d -e -h -s -S -t -T -w -x -y")),
+    **dict.fromkeys(("run-shell", "run"), _valued("-c -d -t")),
+    **dict.fromkeys(("if-shell", "if", "pipe-pane", "pipep"), _valued("-t")),
+    **dict.fromkeys(("send-keys", "send"), _valued("-c -N -t")),
+}
+_KEYS = frozenset({"Enter", "C-m", "C-j", "KPEnter", "Space"})
+
+
+def _tmux(words: Words) -> Iterator[Inner]:
+    parsed = parse(words, _TMUX)
+    code = parsed.value("-c")
+    if code is not None:
+        yield Code(code)
+    for separates, command in groupby(words[parsed.operands :], lambda word: word.text == ";"):
+        if not separates:
+            yield from _tmux_command(list(command))
+
+
+def _tmux_command(words: Words) -> Iterator[Inner]:
+    options = _TMUX_COMMANDS.get(words[0].text)
+    if options is None:
+        return
+    given = words[parse(words, options).operands :]
+    typed = [word for word in given if word.text not in _KEYS]
+    if words[0].text in ("if", "if-shell"):
+        yield from (Code(word) for word in typed)
+    elif typed:
+        yield Code(joined(typed))
+
+
+def _screen(words: Words) -> Iterator[Inner]:
+    parsed = parse(words, _valued("-c -e -h -p -s -S -t -T"))
+    operands = words[parsed.operands :]
+    if parsed.has("-X"):
+        typed = [Field(ansi_c(text), exact) for text, exact in operands[1:]]
+        yield from [Code(joined(typed))] if typed else []
+    elif operands and not parsed.has("-r", "-R", "-x", "-ls"):
+        yield Argv(operands)
+
+
+# -- code in one argument
+
+
+def _value_of(options: str, others: str = "") -> Callable[[Words], Iterator[Inner]]:
+    """Code is the value of any of ``options``, wherever it stands."""
+    names = frozenset(options.split())
+    syntax = Options(names | frozenset(others.split()))
+
+    def find(words: Words) -> Iterator[Inner]:
+        at = 1
+        while at < len(words):
+            parsed = parse(words, syntax, at)
+            for name, value in parsed.found:
+                if name in names and value is not None:
+                    yield Code(value)
+            at = parsed.operands + 1
+
+    return find
+
+
+def _group(words: Words) -> Iterator[Inner]:
+    """``sg GROUP -c CODE``, in which ``-c`` may be left out."""
+    operands = [word for word in words[1:] if word.text not in ("-", "-c")]
+    if len(operands) > 1:
+        yield Code(operands[1])
+
+
+def _capsh(words: Words) -> Iterator[Inner]:
+    at = next((at for at, word in enumerate(words) if word.text in ("--", "==")), None)
+    if at is not None:
+        yield Argv((Field("bash"), *words[at + 1 :]))
+
+
+def _pwsh(words: Words) -> Iterator[Inner]:
+    for at, word in enumerate(words[1:], start=2):
+        if word.text.lower() in ("-c", "-command", "/c", "-commandwithargs"):
+            yield from [Code(joined(words[at:]))] if at < len(words) else [Stdin()]
+            return
+
+
+_HYPERFINE = (
+    "-w -r -m -M -P -D -L -S -n -N -i -u --warmup --runs --min-runs --max-runs --shell --style"
+    " --export-json --export-csv --export-markdown --command-name --time-unit --input --output"
+)
+_HYPERFINE_CODE = "-p --prepare -c --cleanup -s --setup --conclude --reference"
+
+
+def _hyperfine(words: Words) -> Iterator[Inner]:
+    yield from _value_of(_HYPERFINE_CODE, _HYPERFINE)(words)
+    operands = words[parse(words, _valued(f"{_HYPERFINE} {_HYPERFINE_CODE}")).operands :]
+    yield from (Code(word) for word in operands)
+
+
+_WATCHEXEC = _valued(
+    "-w -W -e -f -i -s -d -o -E -j --watch --exts --filter --ignore --signal --debounce --env"
+    " --on-busy-update --shell --workdir --project-origin --stop-signal --stop-timeout --delay-run"
+)
+
+
+def _watchexec(words: Words) -> Iterator[Inner]:
+    operands = words[parse(words, _WATCHEXEC).operands :]
+    if operands:
+        yield Code(joined(operands))
+
+
+def _entr(words: Words) -> Iterator[Inner]:
+    parsed = parse(words, Options())
+    if parsed.has("-s") and parsed.operands < len(words):
+        yield Code(words[parsed.operands])
+
+
+# -- git
+
+_GIT = _valued("-c -C --exec-path --git-dir --namespace --work-tree")
+
+
+_GIT_RUNS = frozenset({"bisect", "difftool", "filter-branch", "mergetool", "rebase", "submodule"})
+
+
+def _git(words: Words) -> Iterator[Inner]:
+    if len(words) > 1 and not words[1].text.startswith("-") and words[1].text not in _GIT_RUNS:
+        return
+    parsed = parse(words, _GIT)
+    for name, value in parsed.found:
+        _, bang, code = value.text.partition("=!") if name == "-c" and value else ("", "", "")
+        if bang and value is not None:
+            yield Code(Field(code, value.exact))
+    command = words[parsed.operands :]
+    verb = command[0].text if command else ""
+    if verb == "submodule":
+        texts = [word.text for word in command]
+        if "foreach" in texts:
+            inner = command[texts.index("foreach") :]
+            inner = inner[parse(inner, Options()).operands :]
+            yield from [Code(joined(inner))] if inner else []
+    elif verb == "bisect":
+        yield from [Argv(command[2:])] if len(command) > 2 and command[1].text == "run" else []
+    elif verb == "rebase":
+        yield from _value_of("-x --exec", "-s -X -C --onto --strategy")(command)
+    elif verb == "filter-branch":
+        filters = "--setup --env-filter --tree-filter --index-filter --parent-filter --msg-filter"
+        yield from _value_of(f"{filters} --commit-filter --tag-name-filter")(command)
+    elif verb in ("difftool", "mergetool"):
+        yield from _value_of("-x --extcmd")(command)
+
+
+LAUNCHERS: dict[str, Callable[[Words], Iterator[Inner]]] = {
+    **dict.fromkeys(("at", "batch"), _at),
+    "crontab": _crontab,
+    "tmux": _tmux,
+    "screen": _screen,
+    **dict.fromkeys(("npx", "bunx", "npm"), _value_of("-c --call", "-p -w --package --workspace")),
+    "mise": _value_of("-c --command"),
+    "nix-shell": _value_of("--run --command", "-p --packages -I --argstr -A --attr"),
+    "vagrant": _value_of("-c --command"),
+    "gcloud": _value_of("--command"),
+    "nodemon": _value_of("-x --exec", "-e -w -i --ext --watch --ignore"),
+    "sg": _group,
+    "capsh": _capsh,
+    **dict.fromkeys(("pwsh", "powershell"), _pwsh),
+    "hyperfine": _hyperfine,
+    "watchexec": _watchexec,
+    "entr": _entr,
+    "git": _git,
+}
