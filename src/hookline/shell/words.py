@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable
-from itertools import takewhile
 
+from hookline.shell.arguments import ARGUMENT, meant
 from hookline.shell.budget import Budget
-from hookline.shell.fields import Field, FieldBuilder, Reading, Scope, joined
+from hookline.shell.fields import Field, FieldBuilder, Reading, Scope
 from hookline.shell.quoting import ansi_c, brace_list, double_close
 
 __all__ = ["ENDS", "WordReader"]
@@ -27,7 +27,6 @@ _NAME = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
 _BLANK_IFS = re.compile(r"\$(?:IFS(?!\w)|\{IFS(?!\w)[^{}'\"$`]*\})", re.ASCII)
 _FUNCTION_SUBSTITUTIONS = ("${ ", "${\t", "${\n", "${|")
 _SPECIAL = re.compile(r"\$[@*#?$!0-9-]")
-_ARGUMENT = re.compile(r"\$(?:([@*0-9])|\{([@*])(?::1)?\}|\{([0-9]{1,3})\})", re.ASCII)
 # Characters that cost one step, read as slowly as any word can be, or copied only.
 _PER_STEP = 4
 _COPIED_PER_STEP = 64
@@ -102,6 +101,8 @@ class WordReader:
 
     def _braced(self, word: str) -> list[Field] | None:
         """The fields after brace expansion, or ``None`` when they cannot be told."""
+        # Every list in it doubles what is to be read, up to the limit on alternatives.
+        self._reading.spend((len(word) << min(word.count("{"), 5)) // 16)
         alternatives = brace_list(word)
         if alternatives is None:
             return None
@@ -214,9 +215,7 @@ class WordReader:
 
     def _variable(self, at: int, builder: FieldBuilder, *, quoted: bool) -> int:
         source = self._source
-        blank = None if quoted else _BLANK_IFS.match(source, at)
-        if blank is not None and self._reading.separates:
-            blank = None
+        blank = None if quoted or self._reading.separates else _BLANK_IFS.match(source, at)
         if blank is not None:
             builder.cut()
             return blank.end()
@@ -241,23 +240,12 @@ class WordReader:
 
     def _argument(self, at: int, builder: FieldBuilder, *, quoted: bool) -> int | None:
         """Put the arguments of the script in the place of ``$1``, ``$@`` or ``$*``."""
-        match = _ARGUMENT.match(self._source, at)
+        match = ARGUMENT.match(self._source, at)
         given = self._scope.arguments() if match is not None else None
         if match is None or given is None:
             return None
-        which = match.group(1) or match.group(2) or match.group(3)
-        fields = given[1:]
-        if which == "*" and quoted:
-            fields = [joined(fields)]
-        elif which == "0":
-            fields = given[:1]
-        elif which not in "@*":
-            # A word that is not exact may become many, or none, and move those behind it.
-            known = takewhile(lambda field: field.exact, fields)
-            fields = list(known)[int(which) - 1 : int(which)]
-            if not fields:
-                return None
-        if which != "@" and not all(exact for _, exact in fields):
+        fields = meant(match, given, quoted=quoted)
+        if fields is None:
             return None
         self._reading.assumes = True
         self._reading.spend(sum(len(text) for text, _ in fields) // 2 + len(fields))
