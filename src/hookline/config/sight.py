@@ -57,7 +57,13 @@ class Sight:
                     f"the command is too long to be read (over {MAX_BYTES:,} bytes); "
                     "put what is long into a file"
                 )
-            parts = split(text).commands
+            parsed = split(text)
+            if parsed.incomplete:
+                raise HandlerUnavailable(
+                    "the command is too involved to be read to its end; "
+                    "put it into a file, or run its parts one by one"
+                )
+            parts = parsed.commands
             forms = (form for each in parts for form in (each.text, " ".join(each.full)))
             found = self._commands[text] = tuple({form: None for form in forms if form != text})
         return found
