@@ -57,7 +57,7 @@ async def project(commands: list[str | list[str]]) -> AsyncIterator[Project]:
 
 async def bare(argv: list[str], like: Project) -> None:
     """The same program in the same place without us; blocking is the cheapest way there is."""
-    subprocess.run(  # noqa: ASYNC221
+    subprocess.run(  # noqa: ASYNC221 - that it blocks is what it is measured for
         argv,
         input=like.payload,
         cwd=like.caller.project_dir,
@@ -71,7 +71,7 @@ async def bare(argv: list[str], like: Project) -> None:
 async def bare_parallel(argv: list[str], count: int) -> None:
     """The same programs at once without us."""
     children = [
-        subprocess.Popen(  # noqa: ASYNC220
+        subprocess.Popen(  # noqa: ASYNC220 - as above
             argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         for _ in range(count)

@@ -35,7 +35,8 @@ async def _until_told(work: Coroutine[Any, Any, T]) -> T:
         task.cancel()
 
     for number in _SIGNALS:
-        # Only a main thread can be told; one that is not has nobody's signals to mind.
+        # ValueError, RuntimeError: only a main thread can be told, and any other has nobody's
+        # signals to mind. NotImplementedError: Windows, where loops take no signals at all.
         with suppress(ValueError, RuntimeError, NotImplementedError):
             loop.add_signal_handler(number, end, number)
     try:

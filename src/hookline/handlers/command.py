@@ -123,7 +123,7 @@ class Command:
             return stand_in(os.path.join(directory, word)) if word else None
 
         if isinstance(command, str):
-            shell = call.hook.start.shell if call.hook.start is not None else _SHELL
+            shell = call.hook.start.interpreter if call.hook.start is not None else _SHELL
             words = _words(command, env.get(_PROJECT, ""))
             return [*shell, _substituted(command, words, copy_of)]
         program, *arguments = command

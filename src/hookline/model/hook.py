@@ -95,7 +95,7 @@ class Lane(Struct, frozen=True, kw_only=True):
 class Start(Struct, frozen=True, kw_only=True):
     """How a hook's program is started, where its platform does it in another way than we do."""
 
-    shell: tuple[str, ...] = ("/bin/sh", "-c")
+    interpreter: tuple[str, ...] = ("/bin/sh", "-c")
     directory: str = ""
     """Relative to where it would run otherwise, which it is when empty."""
     in_cwd: bool = False

@@ -117,7 +117,7 @@ def _asked(
         says = run([str(path), "hook"], b"", project).stdout.decode().strip()
         return [[str(path), "run"]] if says == native else []
     return [
-        [*rules.start(entry).shell, _line(entry)]
+        [*rules.start(entry).interpreter, _line(entry)]
         for entry in read.entries
         if entry.event == native and rules.matches(entry, event)
     ]

@@ -50,7 +50,7 @@ def test_a_handler_is_read_with_all_its_fields() -> None:
     (hook,) = made({"PreToolUse": [RUN]})
     assert (hook.timeout, hook.on_error, hook.priority) == (3, OnError.WARN, 50)
     assert hook.start is not None
-    assert hook.start.shell == ("/bin/sh", "-c")
+    assert hook.start.interpreter == ("/bin/sh", "-c")
     assert not hook.start.in_cwd
 
 

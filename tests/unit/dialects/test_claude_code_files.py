@@ -18,8 +18,8 @@ from hookline.model.ports import NOBODY
 from hookline.model.tools import Tool, tool
 from hookline.registry import tools
 
-SETTINGS = "/work/app/.claude/settings.json"
-LOCAL = "/work/app/.claude/settings.local.json"
+SETTINGS = "/srv/app/.claude/settings.json"
+LOCAL = "/srv/app/.claude/settings.local.json"
 USER = "/home/dev/.claude/settings.json"
 MANAGED = "/etc/claude-code/managed-settings.json"
 PLUGIN = "/opt/plugins/guard/hooks/hooks.json"
@@ -49,7 +49,7 @@ def only_flaw(file: NativeFile) -> NativeFlaw:
 
 
 def hooks(*files: NativeFile) -> tuple[Hook, ...]:
-    return FILES.hooks(files, layer=Layer.PROJECT, project_dir="/work/app")
+    return FILES.hooks(files, layer=Layer.PROJECT, project_dir="/srv/app")
 
 
 def matches(entry: NativeEntry, event: Event) -> bool:
@@ -57,7 +57,7 @@ def matches(entry: NativeEntry, event: Event) -> bool:
 
 
 def bash(line: str, **more: Any) -> PreToolUse:
-    return PreToolUse(tool=tool("shell", command=line), cwd="/work/app", **more)
+    return PreToolUse(tool=tool("shell", command=line), cwd="/srv/app", **more)
 
 
 def called(name: str, dialect: str = "claude-code", **input: Any) -> Tool:
@@ -68,7 +68,7 @@ def called(name: str, dialect: str = "claude-code", **input: Any) -> Tool:
 
 
 def test_places_are_named_in_the_order_in_which_they_count(tmp_path: Path) -> None:
-    where = Where(project="/work/app", home="/home/dev", root=str(tmp_path))
+    where = Where(project="/srv/app", home="/home/dev", root=str(tmp_path))
     found = [(place.scope, place.path, place.layer) for place in FILES.places(where)]
     assert found[:5] == [
         ("managed", f"{tmp_path}/etc/claude-code/managed-settings.json", Layer.MANAGED),
@@ -77,12 +77,12 @@ def test_places_are_named_in_the_order_in_which_they_count(tmp_path: Path) -> No
         ("project", SETTINGS, Layer.PROJECT),
         ("user", USER, Layer.USER),
     ]
-    assert ("agent", "/work/app/.claude/agents", Layer.PROJECT) in found
+    assert ("agent", "/srv/app/.claude/agents", Layer.PROJECT) in found
     assert ("skill", "/home/dev/.claude/commands", Layer.USER) in found
 
 
 def test_the_users_settings_move_with_the_config_directory() -> None:
-    where = Where(project="/work/app", home="/home/dev", env={"CLAUDE_CONFIG_DIR": "/cfg"})
+    where = Where(project="/srv/app", home="/home/dev", env={"CLAUDE_CONFIG_DIR": "/cfg"})
     assert "/cfg/settings.json" in {place.path for place in FILES.places(where)}
 
 
@@ -338,7 +338,7 @@ def test_a_plugins_hooks_know_their_root() -> None:
     hook = hooks(file)[0]
     assert hook.start is not None
     assert hook.start.variables == {"CLAUDE_PLUGIN_ROOT": "/opt/plugins/guard"}
-    assert hook.handler.values["run"] == ["x", "/opt/plugins/guard/a", "/work/app", "${OTHER}"]
+    assert hook.handler.values["run"] == ["x", "/opt/plugins/guard/a", "/srv/app", "${OTHER}"]
 
 
 def test_a_plugins_manifest_has_hooks_in_it_or_names_files() -> None:
@@ -368,7 +368,7 @@ You review.
 
 
 def test_an_agents_hooks_are_for_that_agent_and_its_stop_is_a_sub_agents() -> None:
-    file = FILES.read("/work/app/.claude/agents/r.md", AGENT.encode())
+    file = FILES.read("/srv/app/.claude/agents/r.md", AGENT.encode())
     pre, stop = file.entries
     assert (pre.event, pre.agent, pre.matcher, pre.timeout, pre.line) == (
         "PreToolUse",
@@ -591,7 +591,7 @@ def test_the_shell_is_the_one_that_the_entry_names() -> None:
     def shell(**more: Any) -> tuple[str, ...]:
         start = hooks(one(command("${CLAUDE_PROJECT_DIR}/x", **more)))[0].start
         assert start is not None
-        return start.shell
+        return start.interpreter
 
     assert shell() == ("/bin/sh", "-c")
     assert shell(shell="bash") == ("bash", "-c")
@@ -747,30 +747,30 @@ def test_if_reads_a_command_as_permission_rules_do(rule: str, line: str, held: b
 @pytest.mark.parametrize(
     ("rule", "path", "held"),
     [
-        ("Write(*.ts)", "/work/app/src/deep/a.ts", True),
+        ("Write(*.ts)", "/srv/app/src/deep/a.ts", True),
         ("Write(*.ts)", "src/a.ts", True),
-        ("Write(*.ts)", "/work/app/a.py", False),
+        ("Write(*.ts)", "/srv/app/a.py", False),
         ("Write(*.ts)", "/elsewhere/a.ts", False),
-        ("Edit(*.ts)", "/work/app/a.ts", False),
-        ("Write(src/**)", "/work/app/src/a/b", True),
-        ("Write(src/**)", "/work/app/x/src/a", False),
-        ("Write(**/src/**)", "/work/app/x/src/a", True),
-        ("Write(src/)", "/work/app/src/a", True),
-        ("Write(./a?.t[sx])", "/work/app/ab.tx", True),
-        ("Write(/.env)", "/work/app/.env", True),
+        ("Edit(*.ts)", "/srv/app/a.ts", False),
+        ("Write(src/**)", "/srv/app/src/a/b", True),
+        ("Write(src/**)", "/srv/app/x/src/a", False),
+        ("Write(**/src/**)", "/srv/app/x/src/a", True),
+        ("Write(src/)", "/srv/app/src/a", True),
+        ("Write(./a?.t[sx])", "/srv/app/ab.tx", True),
+        ("Write(/.env)", "/srv/app/.env", True),
         ("Write(//etc/**)", "/etc/passwd", True),
-        ("Write(//etc/**)", "/work/app/../../etc/passwd", True),
+        ("Write(//etc/**)", "/srv/app/../../etc/passwd", True),
         ("Write(~/.ssh/**)", "~", False),
-        ("Write([!a]x)", "/work/app/bx", True),
-        ("Write([z-a]x)", "/work/app/bx", True),
-        ("Write(**)", "/work/app/bx", True),
+        ("Write([!a]x)", "/srv/app/bx", True),
+        ("Write([z-a]x)", "/srv/app/bx", True),
+        ("Write(**)", "/srv/app/bx", True),
     ],
 )
 def test_if_reads_a_path_as_gitignore_does(rule: str, path: str, held: bool) -> None:
     file = one(command(**{"if": rule}))
     ready = hooks(file)[0].match
     assert ready is not None
-    event = PreToolUse(tool=called("Write", file_path=path), cwd="/work/app")
+    event = PreToolUse(tool=called("Write", file_path=path), cwd="/srv/app")
     assert (ready.find(event, NOBODY) is not None) is held
 
 

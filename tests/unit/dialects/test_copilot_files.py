@@ -73,10 +73,10 @@ def test_places_stand_in_the_order_in_which_hooks_run(tmp_path: Path) -> None:
     plugin = home / ".copilot/installed-plugins/market/demo/hooks.json"
     plugin.parent.mkdir(parents=True)
     plugin.write_text("{}")
-    where = Where(project="/app", home=str(home), root="/root")
+    where = Where(project="/app", home=str(home), root="/machine")
     places = [(each.path, each.layer, each.scope, each.dialect) for each in FILES.places(where)]
     assert places == [
-        ("/root/etc/github-copilot/policy.d", Layer.MANAGED, "policy", ""),
+        ("/machine/etc/github-copilot/policy.d", Layer.MANAGED, "policy", ""),
         (f"{home}/.copilot/hooks", Layer.USER, "user", ""),
         (f"{home}/.copilot/settings.json", Layer.USER, "user", ""),
         ("/app/.github/hooks", Layer.PROJECT, "project", ""),
@@ -94,7 +94,7 @@ def test_copilot_home_moves_the_persons_files() -> None:
 
 
 def test_the_cloud_agent_knows_the_repository_only() -> None:
-    where = Where(project="/app", home="/root")
+    where = Where(project="/app", home="/home/dev")
     assert [place.path for place in CLOUD.places(where)] == ["/app/.github/hooks"]
     assert CLOUD.owns(PATH, b"{}")
     assert not CLOUD.owns(SETTINGS, b"{}")

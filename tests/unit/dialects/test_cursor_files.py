@@ -74,10 +74,10 @@ def runs(native: str, event: Event, matcher: str | None = None) -> bool:
 
 
 def test_the_machine_comes_first_and_claude_codes_files_last() -> None:
-    where = Where(project="/app", home="/home/dev", root="/root")
+    where = Where(project="/app", home="/home/dev", root="/machine")
     places = [(each.path, each.layer, each.scope, each.dialect) for each in FILES.places(where)]
     assert places == [
-        ("/root/etc/cursor/hooks.json", Layer.MANAGED, "enterprise", ""),
+        ("/machine/etc/cursor/hooks.json", Layer.MANAGED, "enterprise", ""),
         ("/app/.cursor/hooks.json", Layer.PROJECT, "project", ""),
         ("/home/dev/.cursor/hooks.json", Layer.USER, "user", ""),
         ("/app/.claude/settings.local.json", Layer.PROJECT, "local", "claude-code"),

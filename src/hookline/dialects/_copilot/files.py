@@ -136,9 +136,7 @@ class CopilotFiles(Files):
 
     def start(self, entry: NativeEntry) -> Start:
         """In bash, in the project or a directory of it."""
-        return Start(  # noqa: S604 - a value
-            shell=("bash", "-c"), directory=entry.directory, variables=entry.env
-        )
+        return Start(interpreter=("bash", "-c"), directory=entry.directory, variables=entry.env)
 
     def _hook(self, *given: Any) -> Hook:
         """With the variables that headers may use."""

@@ -128,9 +128,7 @@ class BaseCoatFiles(Files):
     def start(self, entry: NativeEntry) -> Start:
         """In the project, with the shell that the entry was written for."""
         shell = entry.options.get("shell", "/bin/sh")
-        return Start(  # noqa: S604 - a value that says how; nothing is run here
-            shell=(shell, "-c"), directory=entry.directory, variables=entry.env
-        )
+        return Start(interpreter=(shell, "-c"), directory=entry.directory, variables=entry.env)
 
     def handler(self, entry: NativeEntry) -> HandlerSpec:
         """A tool of an MCP server is called by no handler here."""

@@ -160,7 +160,9 @@ class ClaudeFiles(Files):
         """In the session's directory, by ``sh`` unless the entry names another shell."""
         named = _SHELLS.get(entry.options.get("shell", ""))
         usual = super().start(entry)
-        return replace(usual, shell=named or usual.shell, strict_exit=bool(entry.fails_closed))
+        return replace(
+            usual, interpreter=named or usual.interpreter, strict_exit=bool(entry.fails_closed)
+        )
 
     # ── together ────────────────────────────────────────────────────────────────────────────
 

@@ -164,8 +164,8 @@ class CodexFiles(Files):
 
     def start(self, entry: NativeEntry) -> Start:
         """In the person's shell, where the event happened, with what a plugin is given."""
-        return Start(  # noqa: S604 - a value; what is started in it was trusted by its person
-            shell=("/bin/sh", "-c", _SHELL, "sh"),
+        return Start(
+            interpreter=("/bin/sh", "-c", _SHELL, "sh"),
             in_cwd=True,
             variables=entry.env,
             background=entry.background,

@@ -175,8 +175,8 @@ class DockerAgentFiles(Files):
 
     def start(self, entry: NativeEntry) -> Start:
         """In the shell of whoever runs the agent, where the agent works."""
-        return Start(  # noqa: S604 - a value that says how; nothing is run here
-            shell=("/bin/sh", "-c", _SHELL, "sh"),
+        return Start(
+            interpreter=("/bin/sh", "-c", _SHELL, "sh"),
             directory=entry.directory,
             in_cwd=not entry.directory,
             variables=entry.env,

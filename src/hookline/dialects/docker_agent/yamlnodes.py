@@ -8,9 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from yaml import CSafeLoader, YAMLError, events
+from yaml import CSafeLoader, events
 
-from hookline.dialects._located import UnreadableText
 from hookline.dialects.docker_agent.yamltext import parse_yaml
 
 __all__ = ["Edit", "Node", "Text", "read_nodes"]
@@ -95,8 +94,6 @@ def read_nodes(raw: bytes) -> Node:
     try:
         while (event := loader.get_event()) is not None:
             builder.take(event)
-    except YAMLError as error:  # pragma: no cover - it was read before
-        raise UnreadableText(str(error), 1) from None
     finally:
         loader.dispose()
     end = len(text.lines)

@@ -145,7 +145,7 @@ class GeminiFiles(Files):
 
     def start(self, entry: NativeEntry) -> Start:
         """In bash, in the project."""
-        return Start(shell=("bash", "-c"), variables=entry.env)  # noqa: S604 - a value
+        return Start(interpreter=("bash", "-c"), variables=entry.env)
 
     def hooks(
         self, files: Sequence[NativeFile], *, layer: Layer, project_dir: str
