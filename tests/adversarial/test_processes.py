@@ -53,8 +53,8 @@ for _ in range(100_000):
 """
 
 
-# Moves on for ever, faster than the process list can be read; with or without our pipes. Only
-# the thread that all of its lives hold on to tells that one of them is alive.
+# Moves on faster than the process list can be read, with or without our pipes, and far longer than
+# the test waits. Only the thread that all of its lives hold on to tells that one of them is alive.
 HOPPER = """
 import os, sys, time
 os.open(sys.argv[1], os.O_WRONLY)
@@ -62,7 +62,8 @@ if sys.argv[2] == "quietly":
     if os.fork(): time.sleep(60)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2): os.dup2(nowhere, number)
-while True:
+end = time.monotonic() + 300
+while time.monotonic() < end:
     if os.fork(): os._exit(0)
     os.setsid()
     time.sleep(0.002)
