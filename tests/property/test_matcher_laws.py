@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from hookline.config.compile import compile_file
 from hookline.config.globs import Spot
-from hookline.config.matchers import compile_match
+from hookline.config.matchers import compile_match, pattern_flaw
 from hookline.config.patterns import path_patterns, text_patterns
 from hookline.config.schema import MatchEntry
+from hookline.config.screens import Screen
 from hookline.config.types import Kit
 from hookline.config.urls import normal_forms
 from hookline.handlers import rule
@@ -47,12 +48,46 @@ def matcher(*, every: bool, **keys: Any) -> Matcher:
     return found
 
 
+def screened(patterns: Sequence[str]) -> list[tuple[Matcher, Matcher]]:
+    """Each condition as one of many that look together first, and by itself."""
+    screen = Screen()
+    specs = [msgspec.convert({"command": each}, MatchEntry) for each in patterns]
+    made = [
+        (compile_match(each, every=False, project_dir="", screen=screen), each) for each in specs
+    ]
+    return [
+        (found, alone)
+        for found, each in made
+        if found and (alone := compile_match(each, every=False, project_dir=""))
+    ]
+
+
 def shell(command: str) -> PreToolUse:
     return PreToolUse(tool=tool("Bash", command=command), cwd="/srv/app")
 
 
 def write(path: str) -> PreToolUse:
     return PreToolUse(tool=tool("Write", file_path=path), cwd="/srv/app")
+
+
+@given(
+    st.lists(
+        globs | command_globs | st.sampled_from([r"/(?i)GIT/", r"/\Qa*b/", "/a(?=b)/", "\ud800"]),
+        min_size=1,
+        max_size=5,
+    ),
+    texts | st.text(max_size=20) | st.lists(words, min_size=1, max_size=3).map("; ".join),
+)
+@example([r"/\Qa/", "b*"], "bc")
+@example(["\ud800", "b*"], "b\ud800")
+def test_a_look_for_many_conditions_at_once_overlooks_nothing(
+    patterns: list[str], text: str
+) -> None:
+    for pattern in patterns:
+        assume(not pattern_flaw("command", pattern, every=False))
+    event = shell(text)
+    for together, alone in screened(patterns):
+        assert together.find(event, CALLER) == alone.find(shell(text), CALLER)
 
 
 @given(globs, texts)

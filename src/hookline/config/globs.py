@@ -15,7 +15,7 @@ from msgspec import Struct
 from hookline.config.regexes import LinearRegex
 from hookline.model.errors import IllegalValueError
 
-__all__ = ["PathTest", "Spot", "TextTest", "is_glob", "path_glob", "text_glob"]
+__all__ = ["PathTest", "Spot", "TextTest", "is_glob", "path_glob", "text_glob", "text_regex"]
 
 TextTest: TypeAlias = Callable[[str], bool]
 
@@ -137,8 +137,13 @@ def text_glob(source: str) -> str | TextTest:
     tokens = _tokens(source)
     kinds = [kind for kind, _ in tokens]
     if _Kind.ONE in kinds or _Kind.CLASS in kinds:
-        return LinearRegex(rf"(?s)\A{_regex_of(tokens, star='.*', one='.')}\z")
+        return LinearRegex(text_regex(source))
     return _Chunks(tokens) if _Kind.STAR in kinds else _literal(tokens)
+
+
+def text_regex(source: str) -> str:
+    """A glob over a whole text as a regex for re2. Raises IllegalValueError."""
+    return rf"(?s)\A{_regex_of(_tokens(source), star='.*', one='.')}\z"
 
 
 class _Chunks:

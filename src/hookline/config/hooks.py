@@ -21,6 +21,7 @@ from hookline.config.schema import (
     MatchEntry,
     field_of,
 )
+from hookline.config.screens import Screen
 from hookline.config.types import Kit, Narrowing
 from hookline.model.errors import ConfigError, IllegalValueError, Problem
 from hookline.model.events import EVENTS
@@ -102,6 +103,7 @@ class HookCompiler:
         self.kit = kit
         self.layer = layer
         self.project_dir = project_dir
+        self.screen = Screen()
 
     def compile(self, entry: Entry) -> Hook | Narrowing | None:
         """The hook without a name if it was given none, or None when it cannot be one."""
@@ -249,7 +251,9 @@ class HookCompiler:
         every = chosen is not None and _grants(chosen)
         match: Matcher | None = None
         try:
-            match = compile_match(spec, every=every, project_dir=self.project_dir)
+            match = compile_match(
+                spec, every=every, project_dir=self.project_dir, screen=self.screen
+            )
         except IllegalValueError:
             self._report_flaws(entry.at("match"), bad_patterns(spec, every=every))
         exceptions = self._exceptions(entry, spec, events)

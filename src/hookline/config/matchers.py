@@ -15,6 +15,7 @@ from hookline.config.patterns import (
     text_patterns,
 )
 from hookline.config.schema import MatchEntry
+from hookline.config.screens import Screen
 from hookline.config.sight import sight_of
 from hookline.model.errors import IllegalValueError
 from hookline.model.events import EVENTS, Elicitation, Event, PostToolBatch, ToolEvent
@@ -76,14 +77,19 @@ _ANY = Match()
 _KINDS = frozenset(ToolKind)
 
 
-def compile_match(spec: MatchEntry, *, every: bool, project_dir: str) -> Matcher | None:
+def compile_match(
+    spec: MatchEntry, *, every: bool, project_dir: str, screen: Screen | None = None
+) -> Matcher | None:
     """The condition, or None for one that always holds. Raises IllegalValueError.
 
     With ``every``, all of an event has to match: each simple command of a command in which
-    nothing is hidden, each path in every sense.
+    nothing is hidden, each path in every sense. Conditions that share a ``screen`` look at a
+    command together first.
     """
     given = dict(spec.patterns())
-    return Conditions(given, every=every, project_dir=project_dir) if given else None
+    if not given:
+        return None
+    return Conditions(given, every=every, project_dir=project_dir, screen=screen)
 
 
 def pattern_flaw(key: str, source: str, *, every: bool) -> str:
@@ -118,12 +124,18 @@ class Conditions:
         "_names",
         "_path",
         "_project_dir",
+        "_screen",
         "_url",
         "_words",
     )
 
     def __init__(
-        self, given: Mapping[str, tuple[str, ...]], *, every: bool, project_dir: str
+        self,
+        given: Mapping[str, tuple[str, ...]],
+        *,
+        every: bool,
+        project_dir: str,
+        screen: Screen | None = None,
     ) -> None:
         def texts(key: str) -> TextPatterns | None:
             return text_patterns(given[key]) if key in given else None
@@ -138,6 +150,9 @@ class Conditions:
         self._url = texts("url")
         self._mcp = texts("mcp")
         self._command = texts("command")
+        # One that asks for all of a command to match has other parts to look at.
+        screened = screen and self._command and not every and screen.add(self._command)
+        self._screen = screen if screened else None
         self._path: PathPatterns | None = None
         if "path" in given:
             for source in given["path"]:
@@ -202,9 +217,10 @@ class Conditions:
             # With their wrappers: what grants `git status` does not grant `sudo git status`.
             parts = sight_of(event, caller).granted_commands(text)
             return bool(parts) and self._command.each(parts)
-        return self._command.holds(text) or self._command.some(
-            part for part in sight_of(event, caller).commands(text) if part != text
-        )
+        sight = sight_of(event, caller)
+        if self._screen is not None and not self._screen.may_hold(sight, text):
+            return False
+        return self._command.holds(text) or self._command.some(sight.commands(text))
 
     def _find_path(self, event: Event, tool: Tool | None, caller: Caller) -> Match | None:
         assert self._path is not None

@@ -3,9 +3,9 @@
 Knows how a pattern is written; nothing of events, shells or files.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from hookline.config.globs import PathTest, Spot, TextTest, path_glob, text_glob
+from hookline.config.globs import PathTest, Spot, TextTest, path_glob, text_glob, text_regex
 from hookline.config.regexes import (
     Limit,
     LimitedRegex,
@@ -13,6 +13,7 @@ from hookline.config.regexes import (
     LinearRegexes,
     compile_regex,
 )
+from hookline.model.errors import IllegalValueError
 
 __all__ = [
     "PathPatterns",
@@ -29,11 +30,17 @@ _REGEX_SIGNS = frozenset("\\^$*+?()[]{}|")
 class TextPatterns:
     """The alternatives of one key: a text matches when any of them does."""
 
-    __slots__ = ("_limited", "_tests", "_words")
+    __slots__ = ("_limited", "_tests", "_words", "sources")
 
     def __init__(
-        self, words: Iterable[str], tests: Iterable[TextTest], limited: Iterable[LimitedRegex]
+        self,
+        words: Iterable[str],
+        tests: Iterable[TextTest],
+        limited: Iterable[LimitedRegex],
+        sources: Sequence[str] | None,
     ) -> None:
+        self.sources = sources
+        """The same as regexes for re2, of which any may be found; None when they cannot be."""
         self._words = frozenset(words)
         self._tests = tuple(tests)
         self._limited = tuple(limited)
@@ -114,6 +121,7 @@ def text_patterns(sources: Iterable[str]) -> TextPatterns:
 
     Raises IllegalValueError for one that is no pattern.
     """
+    sources = list(sources)
     words: list[str] = []
     tests: list[TextTest] = []
     linear: list[LinearRegex] = []
@@ -131,7 +139,14 @@ def text_patterns(sources: Iterable[str]) -> TextPatterns:
             tests.append(found)
     if linear:
         tests.append(LinearRegexes(linear))
-    return TextPatterns(words, tests, limited)
+    return TextPatterns(words, tests, limited, None if limited else _as_regexes(sources))
+
+
+def _as_regexes(sources: Sequence[str]) -> Sequence[str] | None:
+    try:
+        return [source[1:-1] if is_regex(source) else text_regex(source) for source in sources]
+    except IllegalValueError:  # half a character, which a regex cannot hold
+        return None
 
 
 def path_patterns(sources: Iterable[str], *, below: bool = False) -> PathPatterns:

@@ -32,11 +32,14 @@ class Sight:
         "_urls",
         "caller",
         "event",
+        "known",
     )
 
     def __init__(self, event: Event, caller: Caller) -> None:
         self.event = event
         self.caller = caller
+        self.known: dict[tuple[object, str], bool] = {}
+        """What somebody found out about one of its texts."""
         self._commands: dict[str, tuple[str, ...]] = {}
         self._grants: dict[str, tuple[str, ...]] = {}
         self._spots: dict[tuple[str, str], tuple[Spot, ...]] = {}

@@ -24,6 +24,14 @@ _TEXT_STEPS = 12
 _MAX_GRAMMAR = 4096
 _MAX_CACHED = 4096
 
+# Most commands are words and spaces, of which no shell makes anything else: there is no syntax to
+# read. A first word such as `if` or `A=b` would be some, and so are `~` and `x=~` in a later one.
+_WORDS_ONLY = re.compile(
+    r"(?!(?:if|while|until|for|select|case|function|then|else|elif|do|fi|done|esac|time|coproc)\b)"
+    r"[\w./:@%+][\w./:@%+,-]*(?: [\w./:@%+,-][\w./:@%+,-]*| -[\w./:@%+,=-]*)*",
+    re.ASCII,
+)
+
 
 def split(text: str) -> ShellText:
     """Every simple command ``text`` would run, and what about it could not be seen."""
@@ -41,6 +49,8 @@ def _split(text: str) -> ShellText:
             # No shell can be given a NUL; those that read one from a file act as if it were none.
             splitter.unreadable = True
             splitter.read(source.replace("\0", ""), _Place(0, (0, len(source)), None, NOTHING))
+        elif _WORDS_ONLY.fullmatch(source):
+            splitter.read_words(source)
         else:
             splitter.read(source, _Place(0, None, None, NOTHING))
     except Exhausted:
@@ -127,6 +137,12 @@ class _Splitter:
                 self._follow_all(programs_in(item.assigned), where)
             if item.words:
                 self._emit(item.words, where)
+
+    def read_words(self, code: str) -> None:
+        """As ``read``, of one command in which nothing is written but words."""
+        self._budget.spend(_TEXT_STEPS)
+        words = [Field(word) for word in code.split(" ")]
+        self._emit(words, _Place(0, (0, len(code)), None, NOTHING))
 
     def _note(self, reading: Reading) -> None:
         self._substitutes |= reading.substitutes

@@ -1,0 +1,48 @@
+"""Laws of taking shell text apart that hold for any text."""
+
+import re
+from pathlib import Path
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from hookline import shell
+from hookline.shell import split
+from hookline.shell.wrapping import wrapper_named
+
+SOURCES = Path(shell.__file__).parent
+# Every name that anything is known about, and some about which nothing is.
+NAMES = sorted(
+    {
+        name
+        for source in SOURCES.glob("*.py")
+        for text in re.findall(r'"([^"\n]*)"', source.read_text())
+        for name in text.split()
+        if re.fullmatch(r"[a-z.][a-z0-9-]*", name)
+    }
+    | {"ls", "rm", "git", "a/b"}
+)
+ARGUMENTS = [
+    "-c", "-exec", "-u", "root", "--", "-rf", "/", "x.txt", "-i", "--flag=1", "-", "--command",
+    "-x", "5", "a:b", "%1", "@x", "+x", "-S", "--eval", "-e", "2", "a=b", "-a=b",
+]  # fmt: skip
+plain_commands = st.builds(
+    lambda name, rest: " ".join([name, *rest]),
+    st.sampled_from(NAMES),
+    st.lists(st.sampled_from(NAMES) | st.sampled_from(ARGUMENTS), max_size=6),
+)
+
+
+def test_the_names_that_are_tried_hold_wrappers_keywords_and_shells() -> None:
+    assert {"if", "time", "coproc", "bash", "eval", "xargs", "sudo", "find"} <= set(NAMES)
+    assert wrapper_named("sudo") is not None
+
+
+@settings(max_examples=300)
+@given(plain_commands)
+@example("time rm x")
+@example("coproc x rm y")
+@example("sudo -u root sh -c reboot")
+def test_a_command_of_words_alone_is_what_the_full_reader_makes_of_it(command: str) -> None:
+    # With a semicolon it means the same, and needs the full reader.
+    assert split(command) == split(f"{command};")
