@@ -1,44 +1,104 @@
-"""Runs every comparison and prints the table; exit 1 when a figure is missed."""
+"""Runs every comparison and prints the tables; exit 1 when a figure is missed."""
 
 import argparse
 import platform
 import sys
+from collections.abc import Callable
 
 import msgspec
 
-from bench import commands, config_load, dispatch, memory, stream
-from bench.measure import Ratio
-
-SUITES = {"dispatch": dispatch, "commands": commands, "config": config_load, "memory": memory}
-
-
-def line(entry: Ratio) -> str:
-    """One row of the Markdown table."""
-    return (
-        f"| {entry.what} | {entry.ours_us:,.1f} | {entry.against} | {entry.theirs_us:,.1f} "
-        f"| {entry.ratio:.2f} | ≤ {entry.limit:g} | {'yes' if entry.holds else 'NO'} |"
-    )
+from bench.report import Report, as_json, markdown
 
 
 def main() -> int:
-    """Prints a table for people, or JSON."""
+    """Prints tables for people, or JSON."""
     parser = argparse.ArgumentParser(prog="bench")
     parser.add_argument("suites", nargs="*", help=f"some of: {', '.join(SUITES)}; default all")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", action="store_true", help="with every timing")
+    parser.add_argument("--long", action="store_true", help="memory over 100,000 events")
     options = parser.parse_args()
-    chosen = options.suites or list(SUITES)
-    results = [entry for name in chosen for entry in SUITES[name].run()]
+    unknown = [name for name in options.suites if name not in SUITES]
+    if unknown:
+        parser.error(f"there is no suite {unknown[0]}; there are {', '.join(SUITES)}")
+    reports = []
+    for name in options.suites or SUITES:
+        print(f"{name} …", file=sys.stderr, flush=True)
+        reports.append(SUITES[name](options.long))
     if options.json:
-        rows = [{**msgspec.to_builtins(entry), "ratio": entry.ratio} for entry in results]
-        print(msgspec.json.encode(rows).decode())
+        print(msgspec.json.encode(as_json(reports)).decode())
     else:
         print(f"{platform.python_implementation()} {platform.python_version()}, medians in µs\n")
-        print("| hookline | µs | against | µs | ratio | limit | holds |")
-        print("|---|--:|---|--:|--:|--:|---|")
-        print("\n".join(map(line, results)))
-        if not options.suites:
-            print(f"\n{stream.run()}")
-    return 0 if all(entry.holds for entry in results) else 1
+        print(markdown(reports))
+    held = [entry.holds for report in reports for entry in report.ratios]
+    return 0 if all(held) else 1
+
+
+def _dispatch(_: bool) -> Report:
+    from bench import dispatch
+
+    return Report(ratios=dispatch.run())
+
+
+def _commands(_: bool) -> Report:
+    from bench import commands
+
+    return Report(ratios=commands.run())
+
+
+def _config(_: bool) -> Report:
+    from bench import config_load
+
+    return Report(ratios=config_load.run())
+
+
+def _memory(_: bool) -> Report:
+    from bench import memory
+
+    return Report(ratios=memory.run())
+
+
+def _redaction(_: bool) -> Report:
+    from bench import redaction
+
+    return Report(ratios=redaction.run())
+
+
+def _warm(_: bool) -> Report:
+    from bench import warm
+
+    return warm.run()
+
+
+def _peers(_: bool) -> Report:
+    from bench import peers
+
+    return peers.run()
+
+
+def _load(long: bool) -> Report:
+    from bench import load
+
+    return load.run(long=long)
+
+
+def _stream(_: bool) -> Report:
+    from bench import stream
+
+    return Report(notes=[stream.run()])
+
+
+# Each imports what it needs when its turn comes: what one suite loads must not weigh on another.
+SUITES: dict[str, Callable[[bool], Report]] = {
+    "dispatch": _dispatch,
+    "commands": _commands,
+    "config": _config,
+    "memory": _memory,
+    "redaction": _redaction,
+    "warm": _warm,
+    "peers": _peers,
+    "load": _load,
+    "stream": _stream,
+}
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ class Ratio(Struct, frozen=True, kw_only=True):
     theirs_us: float
     limit: float
     ours_p95_us: float = 0.0
+    least: bool = False
+    """The limit is the least that it may be: more is better, as with events a second."""
 
     @property
     def ratio(self) -> float:
@@ -26,7 +28,7 @@ class Ratio(Struct, frozen=True, kw_only=True):
     @property
     def holds(self) -> bool:
         """Whether the figure is reached."""
-        return self.ratio <= self.limit
+        return self.ratio >= self.limit if self.least else self.ratio <= self.limit
 
 
 Times = tuple[list[float], list[float]]

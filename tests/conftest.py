@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, settings
 # Test modules are imported by file (--import-mode=importlib), so they need a road to `support`.
 sys.path.insert(0, str(Path(__file__).parent))
 
+from support.daemons import end_daemon
+
 # Examples are judged by their result. How long one takes says more about the machine's other
 # tenants than about us.
 settings.register_profile(
@@ -56,3 +58,12 @@ def _clean_machine(_homes: Path) -> Iterator[None]:
         patch.setenv("XDG_CACHE_HOME", str(home / ".cache"))
         patch.setenv("XDG_RUNTIME_DIR", str(home / ".run"))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _no_daemon_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Lines that `install` writes start a daemon, which would outlive the test by half an hour."""
+    place = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
+    yield
+    for log in place.rglob("logs/daemon.log") if place is not None else ():
+        end_daemon(str(log.parent.parent))

@@ -1,5 +1,5 @@
 """Writes what is generated from the code and committed: the JSON Schemas, docs/events.md,
-docs/matrix.md and docs/requirements.md.
+docs/matrix.md, docs/requirements.md and the thin clients' last answers.
 
 ``--check`` compares instead.
 """
@@ -7,6 +7,7 @@ docs/matrix.md and docs/requirements.md.
 import sys
 from pathlib import Path
 
+import last_answers
 import msgspec
 import requirements
 
@@ -81,6 +82,7 @@ def generated() -> dict[Path, str]:
     """Every generated file and its text."""
     files = {ROOT / "schemas" / name: rendered(schema) for name, schema in schemas().items()}
     page = "# Support matrix\n\nGenerated from each dialect's `support.toml`. " + _LEGEND
+    files |= last_answers.generated()
     return files | {
         ROOT / "docs" / "events.md": events_page(),
         ROOT / "docs" / "matrix.md": f"{page}\n{matrix.as_markdown()}",

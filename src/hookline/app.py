@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from copy import copy
 from time import monotonic
 from typing import Protocol
 
@@ -19,6 +20,7 @@ from hookline.engine.plan import Bound
 from hookline.model.errors import HooklineError
 from hookline.model.events import Event, SessionStart, ToolEvent
 from hookline.model.hook import Hook, Layer
+from hookline.model.journal import JournalSettings
 from hookline.model.memory import MAX_FOLLOW_UPS, capped, latched, on_event
 from hookline.model.native import Where
 from hookline.model.outcome import Outcome, Translated
@@ -26,11 +28,11 @@ from hookline.model.ports import Caller, PinnedFiles, Services
 from hookline.model.support import Support
 from hookline.model.text import visible
 from hookline.model.verdicts import Verdict
-from hookline.store.answers import Answers, Arrival
+from hookline.store.answers import Answers, Arrival, FirstAnswers
 from hookline.store.memory import BriefMemories, SessionMemories
 from hookline.store.sessions import MemoryRoots, SessionRoots
 
-__all__ = ["MAX_DEPTH", "App", "Client", "open_app", "open_loader"]
+__all__ = ["MAX_DEPTH", "App", "Client"]
 
 # A hook that runs an agent that runs hookline is normal; three levels of it are a loop.
 MAX_DEPTH = 3
@@ -78,6 +80,11 @@ class App:
         person = env if person is None else person
         self.env = env
         self.cwd = cwd
+        self.attempt = 1
+        self.journal = JournalSettings()
+        """How the journal is to be kept, by the config that was last in force for this caller."""
+        self.configured = True
+        """Whether anything is in force there that could be missed."""
         self.config = None if config is None else _joined(cwd, config)
         self.home = home or home_dir(person)
         services = Services(
@@ -97,13 +104,21 @@ class App:
         )
         self._roots = SessionRoots(self.home) if remember else MemoryRoots()
         self._memories = SessionMemories(self.home) if remember else BriefMemories()
-        self._answers = Answers(self.home)
+        self.answers: FirstAnswers = Answers(self.home)
         self._policy = repr((self.config, self.loader.user_file, managed, trust, edited, root))
         self._functions = tuple(functions)
         self._hosted: Hosted | None = None
         self._person = person
         self._root = root
+        # Only what goes on between processes is in the journal.
+        self._explains = remember
         self._engines: dict[int, tuple[Config, Engine]] = {}
+
+    def for_caller(self, env: Mapping[str, str], cwd: str, attempt: int = 1) -> "App":
+        """The same app with all that it has loaded, as another process calls it."""
+        other = copy(self)
+        other.env, other.cwd, other.attempt = env, cwd, attempt
+        return other
 
     def _pins_for(self, hook: Hook) -> PinnedFiles:
         if self._hosted is not None and hook.native and self._hosted.runs(hook):
@@ -127,6 +142,8 @@ class App:
         """Every hook in force for ``event``."""
         paths = event.tool.paths if isinstance(event, ToolEvent) else ()
         config = self.loader.load(root, event.cwd, paths)
+        self.journal = config.journal
+        self.configured = bool(config.files or config.notes or self._functions)
         return self._hosted.joined(config, root) if self._hosted is not None else config
 
     def host(self, *dialects: str) -> None:
@@ -154,7 +171,10 @@ class App:
         # Layers in order; sorting is stable, so the order inside a layer stays as configured, and
         # among another platform's hooks as that platform has it.
         bound = sorted([*bound, *self._functions], key=lambda each: _rank(each.hook))
-        return Engine(bound, tools=registry.tools, project_allow=config.project_allow)
+        explains = self._explains and config.journal.enabled
+        return Engine(
+            bound, tools=registry.tools, project_allow=config.project_allow, explains=explains
+        )
 
     async def answer(
         self,
@@ -168,7 +188,7 @@ class App:
         callers = client.ids if client is not None else (event.dialect,)
         arrival = Arrival.of(event, callers=callers, entry=entry, policy=self._policy)
         started = monotonic()
-        async with self._answers.once(arrival, timeout=timeout) as slot:
+        async with self.answers.once(arrival, timeout=timeout) as slot:
             if slot.known is not None:
                 return slot.known.outcome(event, registry.tools(event.dialect))
             left = None if timeout is None else timeout - (monotonic() - started)
@@ -192,6 +212,7 @@ class App:
             env=self.env,
             project_dir=root,
             deadline=None if timeout is None else monotonic() + timeout,
+            attempt=self.attempt,
             depth=depth,
         )
         try:
@@ -199,7 +220,7 @@ class App:
         except HooklineError:
             # Only what the session remembers can fail here, and where no hook is in force there
             # is nothing it could hold back.
-            if config.files or config.notes or self._functions:
+            if self.configured:
                 raise
             outcome = Outcome(event=event)
         if config.notes and (first or isinstance(event, SessionStart)):
@@ -207,7 +228,7 @@ class App:
             noted = (visible(each.message) for each in config.notes if each.kind != "doubt")
             notices = (*noted, *outcome.answer.notice)
             outcome = replace(outcome, answer=replace(outcome.answer, notice=notices))
-        return outcome
+        return replace(outcome, project_dir=root, config=config.digest)
 
     async def _judge(
         self, event: Event, config: Config, caller: Caller, client: Client | None
@@ -277,47 +298,3 @@ def _depth(env: Mapping[str, str]) -> int:
             f"more than {MAX_DEPTH} levels are refused"
         )
     return depth
-
-
-def _directory() -> str:
-    try:
-        return os.getcwd()
-    except OSError as exc:
-        raise HooklineError(f"the current directory cannot be used: {exc.strerror}") from exc
-
-
-def _from_here(path: str | None) -> str | None:
-    """A name in the environment is meant from where the person is, not the event."""
-    return os.path.join(_directory(), path) if path else None
-
-
-def open_loader(
-    env: Mapping[str, str] | None = None,
-    cwd: str | None = None,
-    *,
-    config: str | None = None,
-    edited: bool = False,
-) -> Loader:
-    """A loader for people's commands, which may take their settings from the environment."""
-    return open_app(env, cwd, config=config, edited=edited).loader
-
-
-def open_app(
-    env: Mapping[str, str] | None = None,
-    cwd: str | None = None,
-    *,
-    config: str | None = None,
-    edited: bool = False,
-    remember: bool = False,
-) -> App:
-    """An app for people's commands: HOOKLINE_HOME, _CONFIG and _TRUST are honoured."""
-    env = os.environ if env is None else env
-    return App(
-        env=dict(env),
-        cwd=os.path.abspath(cwd) if cwd else _directory(),
-        home=env.get("HOOKLINE_HOME") or None,
-        config=config or _from_here(env.get("HOOKLINE_CONFIG")),
-        edited=edited,
-        trust=env.get("HOOKLINE_TRUST") or None,
-        remember=remember,
-    )

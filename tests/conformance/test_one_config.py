@@ -7,13 +7,15 @@ kept going; or what the support table says instead is recorded.
 import asyncio
 import json
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hookline import registry
-from hookline.cli.hook import HookOptions, answer
+from hookline.cli.hook import Arrived, Desk
+from hookline.journals import LastingJournals
 from hookline.model.events import Event, PreToolUse, SessionStart, Stop, UserPromptSubmit
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.tools import tool
@@ -40,6 +42,14 @@ hooks:
 """
 
 
+async def respond(arrived: Arrived) -> Reply:
+    desk = Desk(LastingJournals())
+    try:
+        return await desk.respond(arrived)
+    finally:
+        await desk.aclose()
+
+
 class Platform:
     """One platform's client, with hookline installed in it."""
 
@@ -61,17 +71,18 @@ class Platform:
         """The reply, what the client does with it, and what was substituted."""
         native = self.has(event.event_id())
         payload = self.dialect.stdin(event)
-        options = HookOptions(
-            dialect=self.name,
-            event=native,
-            home=str(self.directory / "state"),
-            user_config=str(self.directory / "none"),
-            config=str(self.config),
+        options = {
+            "--home": str(self.directory / "state"),
+            "--user-config": str(self.directory / "none"),
+            "--config": str(self.config),
+        }
+        arrived = Arrived(
+            argv=[self.name, native, *chain(*options.items())],
+            payload=payload,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(self.directory)},
+            cwd=str(self.directory),
         )
-        env = {"PATH": "/usr/bin:/bin", "HOME": str(self.directory)}
-        decoded = self.dialect.decode(payload, native)
-        outcome = asyncio.run(answer(options, decoded, env, str(self.directory)))
-        reply = self.dialect.encode(outcome)
+        reply = asyncio.run(respond(arrived))
         client = import_module(f"support.clients.{self.name.replace('-', '_')}")
         effect = client.obey(native, reply, json.loads(payload))
         row = self.dialect.support.events[native]

@@ -21,9 +21,19 @@ FIVE = {
     "handlers/command.py",
     "engine/merge.py",
 }
-# Beside the five: nouns, the trusted bytes of a program, leaves that know nothing of hooks, and
+# Beside the five: nouns, the trusted bytes of a program, the journal, leaves that know nothing of hooks, and
 # helpers that start with `_` and serve one module.
-ASIDE = ("model/", "config/copies.py", "store/", "shell/", "processes/", "app.py", "registry.py")
+ASIDE = (
+    "model/",
+    "config/copies.py",
+    "store/",
+    "secrets/",
+    "shell/",
+    "processes/",
+    "app.py",
+    "journals.py",
+    "registry.py",
+)
 # Set-up before the event and tidying up after it are one call each.
 ONE_CALL = {"_pins_for", "config_for", "engine_for", "_settle", "__init__", "aclose"}
 

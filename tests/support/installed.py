@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hookline.client import PROGRAM
 from hookline.model.outcome import Reply
 from support.cli import Machine
 
@@ -55,8 +56,9 @@ def run(
 
 def gone(command: str) -> str:
     """The same command after its program was removed."""
-    assert sys.executable in command
-    return command.replace(f"{sys.executable} -I -m hookline", "/nowhere/hookline")
+    client = f"{PROGRAM} {sys.executable}"
+    assert client in command
+    return command.replace(client, "/nowhere/hookline")
 
 
 def tree(*bases: Path) -> dict[str, bytes]:

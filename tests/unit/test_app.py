@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from hookline.app import App, open_app, open_loader
+from hookline.app import App
 from hookline.model.errors import HooklineError
 from hookline.model.events import Event, SessionStart
 from hookline.model.outcome import Outcome
+from hookline.opening import open_app, open_loader
 from hookline.testing import read, shell
 
 DENY = "version: 1\nhooks:\n  - {name: no, on: pre_tool_use, deny: no}\n"

@@ -9,7 +9,7 @@ import click
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from hookline.app import App, open_app
+from hookline.app import App
 from hookline.cli._output import print_json
 from hookline.cli._terminal import agent_marker
 from hookline.config.assemble import assemble
@@ -19,6 +19,7 @@ from hookline.config.pins import HookPins
 from hookline.config.types import ConfigFile, Note
 from hookline.model.errors import ConfigError, HooklineError, Problem, TrustError
 from hookline.model.text import visible
+from hookline.opening import open_app
 
 __all__ = ["command"]
 

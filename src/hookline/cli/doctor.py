@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import click
 
-from hookline.app import open_app
 from hookline.cli._installing import machine_here
 from hookline.cli._output import print_json
 from hookline.config.discover import project_root
@@ -15,6 +14,7 @@ from hookline.doctoring.examine import Report, examine, platforms
 from hookline.model.errors import nearest
 from hookline.model.findings import Finding, Severity
 from hookline.model.text import visible
+from hookline.opening import open_app
 
 __all__ = ["command"]
 

@@ -5,183 +5,164 @@ Nothing heavy is imported before it is needed, stdout belongs to the protocol, a
 wrong here is answered as the platform obeys it: a gate closes.
 """
 
+import asyncio
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline import registry
 from hookline.cli._ending import run
-from hookline.model.errors import DecodeError, HooklineError, sentence
-from hookline.model.events import Event
-from hookline.model.outcome import Outcome, Reply
+from hookline.cli._exchange import Arrived, Exchange
+from hookline.cli._hook_options import HookOptions
+from hookline.model.errors import HooklineError
+from hookline.model.journal import Entry
+from hookline.model.outcome import Reply
 
 if TYPE_CHECKING:
     from typing import TextIO
 
     import click
 
-    from hookline.joint_reply import Clients
-    from hookline.model.ports import Dialect
+    from hookline.app import App
+    from hookline.journals import Journals
+    from hookline.model.events import Event
+    from hookline.store.answers import FirstAnswers
 
-__all__ = ["HookOptions", "answer", "command", "main", "parse"]
+__all__ = ["Arrived", "Desk", "command", "main"]
 
-_USAGE = (
-    "usage: hookline hook DIALECT [EVENT] [--home DIR] [--user-config DIR] [--config FILE] "
-    "[--timeout SECONDS] [--trust-env]; with `auto` for DIALECT the payload tells who is calling"
+_KEPT_APPS = 32
+_KEPT_WARNINGS = 1000
+# All of the environment that is believed, where it is believed at all.
+_PERSONAL = (
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+    "HOOKLINE_HOME",
+    "HOOKLINE_CONFIG",
+    "HOOKLINE_TRUST",
 )
 
 
-_AUTO = "auto"
+class Desk:
+    """Answers events one after the other, and keeps what it has loaded for the next."""
+
+    def __init__(self, journals: "Journals", answers: "FirstAnswers | None" = None) -> None:
+        """``answers`` in a process that hears of every call: what else is kept on the disk."""
+        self._journals = journals
+        self._answers = answers
+        self._apps: dict[tuple[object, ...], App] = {}
+        self._warned: dict[str, None] = {}
+
+    async def respond(self, arrived: Arrived) -> Reply:
+        """The reply in the client's words; what fails closes the gate.
+
+        When the reply is there, the journal has the event.
+        """
+        exchange = Exchange(arrived)
+        app: App | None = None
+        try:
+            options = exchange.begin()
+            app = self._app_for(options, arrived)
+            event = exchange.decoded()
+            outcome = await app.answer(
+                event,
+                entry=repr(options),
+                timeout=options.engine_timeout,
+                client=exchange.clients,
+            )
+            reply = exchange.encoded(outcome)
+        except asyncio.CancelledError:
+            exchange.failure = "the client ended before it had an answer"
+            await self._write_down(exchange.entry(Reply()), app)
+            raise
+        except Exception as exc:
+            reply = exchange.refusal(exc)
+        warning = await self._write_down(exchange.entry(reply), app)
+        # Where nothing is configured nothing is asked of us, so nobody is to be bothered.
+        told = warning and (app is None or app.configured) and self._is_news(exchange.event)
+        return exchange.warned(reply, warning) if told else reply
+
+    def _is_news(self, event: "Event | None") -> bool:
+        """Whether a session hears for the first time that its events are not written down."""
+        session = event.session_id if event is not None else ""
+        if session in self._warned:
+            return False
+        if session:
+            while len(self._warned) >= _KEPT_WARNINGS:
+                self._warned.pop(next(iter(self._warned)))
+            self._warned[session] = None
+        return True
+
+    async def _write_down(self, entry: Entry, app: "App | None") -> str:
+        """A warning, where that failed: no verdict is lost for it."""
+        try:
+            journal = self._journals.open(app)
+            return await journal.write(entry) if journal is not None else ""
+        except Exception as exc:
+            return f"this event is not in the journal: {type(exc).__name__}: {exc}"
+
+    async def aclose(self) -> None:
+        """Ends worker processes and connections."""
+        for app in self._apps.values():
+            await app.aclose()
+        self._apps.clear()
+        await self._journals.aclose()
+
+    def _app_for(self, options: HookOptions, arrived: Arrived) -> "App":
+        believed = [arrived.env.get(name) for name in _PERSONAL] if options.trust_env else ()
+        key = (options.home, options.user_config, options.config, arrived.cwd, *believed)
+        if options.config is None and not believed:
+            key = (options.home, options.user_config)  # nothing in it is meant from a directory
+        app = self._apps.get(key)
+        if app is None:
+            while len(self._apps) >= _KEPT_APPS:
+                self._apps.pop(next(iter(self._apps)))
+            app = self._apps[key] = _app(options, arrived)
+            app.answers = self._answers or app.answers
+        return app.for_caller(arrived.env, arrived.cwd, arrived.attempt)
 
 
-class HookOptions(Struct, frozen=True, kw_only=True):
-    """The command line, as ``install`` wrote it; the environment is not asked."""
-
-    dialect: str
-    event: str | None = None
-    home: str | None = None
-    user_config: str | None = None
-    """The directory that XDG_CONFIG_HOME named when hookline was installed."""
-    config: str | None = None
-    timeout: float | None = None
-    """The platform's own limit for this hook, in seconds."""
-    trust_env: bool = False
-    """Believe the environment about HOOKLINE_*, HOME and XDG_*: for CI and containers only."""
-
-    @property
-    def engine_timeout(self) -> float | None:
-        """Ours must end first: when the platform's timeout hits, it lets the tool run."""
-        return None if self.timeout is None else max(0.8 * self.timeout - 0.5, 0.1)
-
-
-def parse(argv: Sequence[str]) -> HookOptions:
-    """The options. Raises HooklineError."""
-    words, values, flaw = _sorted_out(argv)
-    if flaw:
-        raise HooklineError(f"{flaw}; {_USAGE}")
-    if not 1 <= len(words) <= 2:
-        raise HooklineError(_USAGE)
-    return HookOptions(
-        dialect=words[0],
-        event=words[1] if len(words) == 2 else None,
-        home=values.get("--home"),
-        user_config=values.get("--user-config"),
-        config=values.get("--config"),
-        timeout=_seconds(values.get("--timeout")),
-        trust_env="--trust-env" in values,
-    )
-
-
-def _sorted_out(argv: Sequence[str]) -> tuple[list[str], dict[str, str], str]:
-    """The plain words, the options, and what is wrong with them if something is."""
-    words: list[str] = []
-    values: dict[str, str] = {}
-    flaw = ""
-    rest = iter(argv)
-    for word in rest:
-        if word == "--trust-env":
-            values[word] = ""
-        elif word in {"--home", "--user-config", "--config", "--timeout"}:
-            values[word] = next(rest, "")
-            flaw = flaw or ("" if values[word] else f"{word} needs a value")
-        elif word.startswith("-"):
-            flaw = flaw or f"unknown option `{word}`"
-        else:
-            words.append(word)
-    return words, values, flaw
-
-
-def _seconds(text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise HooklineError(f"--timeout takes seconds, more than 0; got `{text}`")
-    return seconds
-
-
-async def answer(
-    options: HookOptions,
-    event: Event,
-    env: Mapping[str, str],
-    cwd: str,
-    clients: "Clients | None" = None,
-) -> Outcome:
-    """What the hooks in force say. Raises HooklineError when there is no outcome."""
+def _app(options: HookOptions, arrived: Arrived) -> "App":
     from hookline.app import App
 
-    trusted = dict(env) if options.trust_env else {}
-    app = App(
-        env=env,
-        cwd=cwd,
+    trusted = dict(arrived.env) if options.trust_env else {}
+    return App(
+        env=arrived.env,
+        cwd=arrived.cwd,
         home=options.home or trusted.get("HOOKLINE_HOME"),
         config=options.config or trusted.get("HOOKLINE_CONFIG"),
         trust=trusted.get("HOOKLINE_TRUST"),
         remember=True,
         person=trusted | ({"XDG_CONFIG_HOME": options.user_config} if options.user_config else {}),
     )
-    try:
-        outcome = await app.answer(
-            event, entry=repr(options), timeout=options.engine_timeout, client=clients
-        )
-    finally:
-        await app.aclose()
-    noted = clients.callers.noted() if clients is not None else ()
-    return replace(outcome, substitutions=(*outcome.substitutions, *noted)) if noted else outcome
 
 
 def main(argv: Sequence[str]) -> int:
     """Answers the event on stdin; returns the exit code."""
-    speaker: Dialect | Clients | None = None
-    # Before the options are judged, so that even a wrong one is answered in the client's words.
-    words = _sorted_out(argv)[0]
-    named, name = (*words, None, None)[:2]
-    event: Event | None = None
+    arrived = Arrived(argv=argv, payload=b"", env=dict(os.environ), cwd=_directory())
     try:
-        speaker = registry.dialect(named) if named and named != _AUTO else None
-        payload, env = _payload(), dict(os.environ)
-        clients = _clients(named, name, payload, env)
-        speaker = clients or speaker
-        options = parse(argv)
-        assert speaker is not None
-        event = speaker.decode(payload, name)
-        name = name or event.native_event or event.event_id()
-        outcome = run(answer(options, event, env, _directory(), clients))
-        reply = speaker.encode(outcome)
-    except DecodeError as exc:
-        reply = _refusal(speaker, name, str(exc), "")
-    except HooklineError as exc:
-        reply = _refusal(speaker, name, str(exc))
+        arrived = replace(arrived, payload=_payload())
+        reply = run(_answered(arrived))
     except (Exception, KeyboardInterrupt) as exc:
-        reply = _refusal(speaker, name, f"{type(exc).__name__}: {exc}")
-    return reply.exit_code if _delivered(reply) else _last_word(event)
+        exchange = Exchange(arrived)
+        with suppress(HooklineError):
+            exchange.begin()
+            exchange.decoded()
+        reply = exchange.refusal(exc)
+    return reply.exit_code if _delivered(reply) else _last_word(arrived)
 
 
-def _clients(
-    named: str | None, event: str | None, payload: bytes, env: Mapping[str, str]
-) -> "Clients | None":
-    """Who is calling, when it is not simply the dialect named. Raises DecodeError."""
-    if named is None or named == "canonical":
-        return None  # no client's: whoever says this means it
-    from hookline.callers import recognise
+async def _answered(arrived: Arrived) -> Reply:
+    from hookline.journals import BriefJournals
 
-    callers = recognise(None if named == _AUTO else named, event, payload, env)
-    if callers.ids == (named,):
-        return None
-    if not callers.ids:
-        raise DecodeError(
-            "the payload does not tell who is calling; name it: `hookline hook DIALECT`"
-        )
-    from hookline.joint_reply import Clients
-
-    return Clients(callers)
+    desk = Desk(BriefJournals())
+    try:
+        return await desk.respond(arrived)
+    finally:
+        await desk.aclose()
 
 
 def _payload() -> bytes:
@@ -196,19 +177,6 @@ def _directory() -> str:
     except OSError:
         # It was removed under us. Events say themselves where they happened.
         return "/"
-
-
-def _refusal(
-    speaker: "Dialect | Clients | None",
-    event: str | None,
-    what: str,
-    advice: str = " `hookline doctor` says what to mend.",
-) -> Reply:
-    reason = f"hookline could not judge this: {sentence(what)}{advice}"
-    if speaker is None:
-        # Without a caller only the exit code is left, and 2 blocks wherever anything does.
-        return Reply(stderr=f"{reason}\n".encode(errors="replace"), exit_code=2)
-    return speaker.refuse(event, reason)
 
 
 def _delivered(reply: Reply) -> bool:
@@ -232,8 +200,13 @@ def _write(number: int, stream: "TextIO | None", content: bytes) -> bool:
     return True
 
 
-def _last_word(event: Event | None) -> int:
+def _last_word(arrived: Arrived) -> int:
     """The exit code when no answer could be written: 2 closes a gate, 1 has no effect."""
+    exchange = Exchange(arrived)
+    with suppress(HooklineError):
+        exchange.begin()
+        exchange.decoded()
+    event = exchange.event
     # Codex and Gemini CLI take an exit code of 2 for nothing when stderr is empty.
     _write(2, sys.stderr, b"hookline: the answer could not be written to stdout\n")
     return 2 if event is None or (event.gate and not event.continues) else 1

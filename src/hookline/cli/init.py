@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from hookline.app import open_app
 from hookline.config.load import Loader
 from hookline.model.errors import HooklineError
 from hookline.model.text import visible
+from hookline.opening import open_app
 
 __all__ = ["command", "starter"]
 

@@ -19,7 +19,7 @@ from hookline.cli._output import print_json
 from hookline.cli._terminal import confirm
 from hookline.installing.changes import Change, apply, plan_install
 from hookline.installing.git import travels
-from hookline.installing.program import own_program
+from hookline.installing.program import own_client, own_program
 from hookline.installing.records import Records
 from hookline.installing.status import Standing, standing, undeliverable
 from hookline.installing.trusting import trust as give_trust
@@ -44,6 +44,7 @@ _SCOPES = [scope.value for scope in Scope]
 @click.option("--shared", is_flag=True, help="Write the project's file that others get by git.")
 @click.option("--trust", is_flag=True, help="Let the agent's own client trust the entries.")
 @click.option("--trust-env", is_flag=True, help="Believe HOOKLINE_* and HOME when called: for CI.")
+@click.option("--no-daemon", is_flag=True, help="Start hookline anew for each event; slower.")
 @click.option("--timeout", type=click.IntRange(min=5), help="The agent's limit, in seconds.")
 @click.option("--yes", is_flag=True, help="Do not ask; counts only where HOOKLINE_TRUST is set.")
 @click.option("--json", "as_json", is_flag=True, help="Print data for programs.")
@@ -55,6 +56,7 @@ def command(
     shared: bool,
     trust: bool,
     trust_env: bool,
+    no_daemon: bool,
     timeout: int | None,
     yes: bool,
     as_json: bool,
@@ -69,7 +71,8 @@ def command(
     _refuse_what_cannot_be(chosen, scope, shared=shared, trust=trust, dry_run=dry_run)
     machine = machine_here(os.environ, files)
     records = records_here()
-    call = _call(records, timeout=timeout, trust_env=trust_env, shared=shared)
+    call = Call(program=("hookline",), timeout=timeout, trust_env=trust_env, shared=shared)
+    call = _located(call, records, daemon=not no_daemon)
     problems: list[str] = []
     with nullcontext() if dry_run else records.locked():
         # All are planned before any is made: where one cannot be, none is.
@@ -125,16 +128,17 @@ def _trust(chosen: Sequence[Installer], machine: Machine, records: Records) -> l
     return problems
 
 
-def _call(records: Records, *, timeout: int | None, trust_env: bool, shared: bool) -> Call:
-    call = Call(program=("hookline",), timeout=timeout, trust_env=trust_env, shared=shared)
-    if shared:
+def _located(call: Call, records: Records, *, daemon: bool) -> Call:
+    if call.shared:
         # Nobody else's machine has our directories: there hookline finds its own.
         return call
-    call = replace(call, program=own_program())
-    if trust_env:
-        # What is on the command line would win, and the environment is to be believed.
-        return call
-    return replace(call, home=records.home, user_config=user_config_dir(os.environ))
+    if call.trust_env:
+        # What is on the command line would win, and the environment is to be believed. A daemon
+        # is found by the state directory, and that only the environment knows.
+        return replace(call, program=own_program())
+    program = own_client() if daemon else own_program()
+    home, user_config = records.home, user_config_dir(os.environ)
+    return replace(call, program=program, home=home, user_config=user_config)
 
 
 def _planned(

@@ -5,7 +5,6 @@ from typing import Any
 import click
 
 from hookline import registry
-from hookline.app import open_app
 from hookline.cli._output import print_json
 from hookline.config.discover import project_root
 from hookline.config.pins import HookPins, pins_of
@@ -15,6 +14,7 @@ from hookline.model.errors import nearest
 from hookline.model.events import EVENTS, SessionStart
 from hookline.model.hook import Hook, Source
 from hookline.model.text import visible
+from hookline.opening import open_app
 
 __all__ = ["command"]
 

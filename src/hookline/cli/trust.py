@@ -34,7 +34,7 @@ def command(paths: tuple[str, ...], list_all: bool, revoke: bool, yes: bool, as_
     PATH is a config or a project directory; without one, every config that counts here and is
     not trusted as it is. Until then the version trusted last stays in force.
     """
-    from hookline.app import open_loader
+    from hookline.opening import open_loader
 
     loader = open_loader(os.environ)
     if list_all and (paths or revoke):

@@ -4,6 +4,7 @@ Knows layers. A file speaks for hooks of its own rank and below, never for those
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from hookline.config.exceptions import Except
 from hookline.config.types import Config, ConfigFile, Note
 from hookline.model.errors import nearest
 from hookline.model.hook import Hook, Layer
+from hookline.model.journal import JournalSettings
 from hookline.model.ports import Matcher
 
 __all__ = ["assemble"]
@@ -37,6 +39,8 @@ def assemble(files: Sequence[ConfigFile], *, paused: bool = False) -> Config:
         hooks=tuple(_narrowed(each.hook, exceptions.get(id(each), [])) for each in in_force),
         project_allow=project_allow,
         max_follow_ups=_max_follow_ups(places, notes),
+        journal=_journal(places, notes),
+        digest=_digest(places, paused),
         notes=tuple(dict.fromkeys(notes)),
     )
 
@@ -158,6 +162,30 @@ def _max_follow_ups(places: Sequence[_Place], notes: list[Note]) -> int | None:
             message = f"`max_follow_ups` in {place.file.file} counts only in the user's own config"
             notes.append(Note(place.file.file, "ignored", message))
     return min(counted, default=None)
+
+
+def _journal(places: Sequence[_Place], notes: list[Note]) -> JournalSettings:
+    """What the highest layer that says anything says; only managed and user files are asked."""
+    decided: JournalSettings | None = None
+    for place in places:
+        said = place.file.journal
+        if said is None:
+            continue
+        if place.file.layer in {Layer.MANAGED, Layer.USER}:
+            decided = decided or said
+        else:
+            message = f"`journal` in {place.file.file} counts only in the user's own config"
+            notes.append(Note(place.file.file, "ignored", message))
+    return decided or JournalSettings()
+
+
+def _digest(places: Sequence[_Place], paused: bool) -> str:
+    digest = sha256(b"paused" if paused else b"")
+    for place in places:
+        digest.update(
+            f"{place.layer}\0{place.file.file}\0{place.file.digest}\n".encode(errors="replace")
+        )
+    return digest.hexdigest()[:16]
 
 
 def _paused(count: int) -> str:

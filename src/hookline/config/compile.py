@@ -6,6 +6,7 @@ event is decided elsewhere.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import chain, count
 from typing import Any
 
@@ -85,6 +86,8 @@ class _FileCompiler:
             narrowings=tuple(each for each in compiled if isinstance(each, Narrowing)),
             project_allow=None if keys.project_allow is UNSET else keys.project_allow,
             max_follow_ups=None if keys.max_follow_ups is UNSET else keys.max_follow_ups,
+            journal=None if keys.journal is UNSET else keys.journal,
+            digest=sha256(raw).hexdigest(),
             includes=(*self._included(included, stack), *self._natives(included)),
         )
 

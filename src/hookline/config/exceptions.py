@@ -5,7 +5,7 @@ Knows conditions only as something that holds or not; nothing of hooks, files or
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from msgspec import UNSET
 
@@ -46,6 +46,15 @@ class Except:
             return None
         return found
 
+    def why_not(self, event: Event, caller: Caller) -> str:
+        """Which keys of the condition do not hold, or which exception does; empty for a match."""
+        match = self._match
+        if match is not None and match.find(event, caller) is None:
+            why_not = getattr(match, "why_not", None)
+            return why_not(event, caller) if why_not else "its condition does not hold"
+        held = (each for each in self._exceptions if each.find(event, caller))
+        return next((f"an exception holds: {_described(each)}" for each in held), "")
+
 
 class _Until:
     """A condition that stops holding at a given time."""
@@ -80,6 +89,23 @@ class _Bare:
         acts = event.calls if type(event) is PostToolBatch else (getattr(event, "tool", event),)
         has_command = any(getattr(each, "command", None) is not None for each in acts)
         return (self._command if has_command else self._path).find(event, caller)
+
+
+def _described(exception: Matcher) -> str:
+    """The exception as a person wrote it, and when it ends."""
+    match exception:
+        case _Until():
+            return f"{_described(exception._match)}, until {exception._end:%Y-%m-%d %H:%M %Z}"
+        case _Bare():
+            return _described(exception._command).removeprefix("command ")
+        case Conditions():
+            keys = cast(tuple[Mapping[str, frozenset[str]]], exception.identity())[0]
+            return ", ".join(
+                f"{key} {' or '.join(f'`{each}`' for each in sorted(sources))}"
+                for key, sources in sorted(dict(keys).items())
+            )
+        case _:
+            return "one without words"
 
 
 def subjects(match: MatchEntry) -> tuple[str, ...]:

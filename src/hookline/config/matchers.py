@@ -3,7 +3,7 @@
 Knows which field of which event a key is about; nothing of files, hooks or handlers.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -179,6 +179,42 @@ class Conditions:
             return next(filter(None, found), None)
         return self._find(event, getattr(event, "tool", None), caller)
 
+    def why_not(self, event: Event, caller: Caller) -> str:
+        """Which keys do not hold, in words for people; empty when all of them do."""
+        tools = [getattr(event, "tool", None)]
+        if type(event) is PostToolBatch and event.calls:
+            tools = list(event.calls)
+        flaws = ["; ".join(self._flaws(event, tool, caller)) for tool in tools]
+        found = [each for each in flaws if each]
+        if not found or (not self._every and len(found) < len(flaws)):
+            return ""
+        return found[0] if len(tools) == 1 else f"of {len(found)} of {len(tools)} calls: {found[0]}"
+
+    def _flaws(self, event: Event, tool: Tool | None, caller: Caller) -> Iterator[str]:
+        given: Mapping[str, frozenset[str]] = dict(self._identity[0])
+        if self._names is not None and (
+            tool is None or not (tool.kind in self._kinds or self._names.holds(tool.name))
+        ):
+            # A tool that was not meant has none of the rest either.
+            yield _flaw("tool", f"{tool.kind} (`{tool.name}`)" if tool else "", given["tool"])
+            return
+        words = ((key, read) for key, read in _WORDS.items() if key in given)
+        for (key, read), (_, patterns) in zip(words, self._words, strict=True):
+            if not patterns.holds(text := read(event)):
+                yield _flaw(key, _quoted(text), given[key])
+        if self._url is not None and not self._holds_url(event, tool, caller):
+            yield _flaw("url", _quoted(tool.url if tool else ""), given["url"])
+        if self._mcp is not None and not self._mcp.some(names := _mcp_names(event, tool)):
+            yield _flaw("mcp", _quoted(names[-1] if names else ""), given["mcp"])
+        if self._command is not None and not self._holds_command(event, tool, caller):
+            text = getattr(event if tool is None else tool, "command", None) or ""
+            all_of = self._every and len(sight_of(event, caller).granted_commands(text)) != 1
+            yield _flaw("command", _quoted(text), given["command"], all_of=bool(text) and all_of)
+        if self._path is not None and self._find_path(event, tool, caller) is None:
+            paths = _paths(event, tool)
+            shown = ", ".join(map(_quoted, paths))
+            yield _flaw("path", shown, given["path"], all_of=self._every and len(paths) > 1)
+
     def _find(self, event: Event, tool: Tool | None, caller: Caller) -> Match | None:
         # The cheapest first: most events fail here, and every tool call waits for all hooks.
         if self._names is not None and (
@@ -235,6 +271,21 @@ class Conditions:
             if self._path.some(sight.spots(path, self._project_dir)):
                 return Match(sight.absolute(path, self._project_dir))
         return None
+
+
+def _flaw(key: str, shown: str, wanted: Iterable[str], *, all_of: bool = False) -> str:
+    patterns = " or ".join(f"`{each}`" for each in sorted(wanted))
+    if not shown:
+        return f"the event has no `{key}`, and {patterns} is asked for"
+    if all_of:
+        # What is let through or changed has to match as a whole.
+        return f"`{key}` is {shown}, and not every part of it is plainly {patterns}"
+    return f"`{key}` is {shown}, not {patterns}"
+
+
+def _quoted(text: str | None) -> str:
+    text = " ".join((text or "").split())
+    return f"`{text if len(text) <= 120 else text[:119] + '…'}`" if text else ""
 
 
 def _texts(value: str | None) -> tuple[str, ...]:

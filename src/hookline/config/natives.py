@@ -6,6 +6,7 @@ Knows which platform a file belongs to by asking each; what is in a file is for 
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -95,6 +96,7 @@ def compile_natives(
                 project_dir=project_dir,
                 hooks=tuple(hook for hook in named if hook.source.file == file.path),
                 notes=tuple(_notes(file)),
+                digest=sha256(files[file.path][1]).hexdigest(),
             )
     return tuple(compiled[path] for path in files)
 

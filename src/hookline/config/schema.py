@@ -13,6 +13,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, defstruct, field
 from hookline.model.errors import IllegalValueError
 from hookline.model.events import EVENTS
 from hookline.model.hook import Mode, OnError
+from hookline.model.journal import JournalSettings
 from hookline.model.ports import HandlerModule
 
 __all__ = [
@@ -145,6 +146,10 @@ class FileEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_follow_ups: Annotated[
         Annotated[int, Meta(ge=0, le=1000)] | UnsetType,
         _doc("How often hooks may keep an agent going; said in the user's own file."),
+    ] = UNSET
+    journal: Annotated[
+        JournalSettings | UnsetType,
+        _doc("How the journal is kept; said in the user's own file."),
     ] = UNSET
     project_allow: Annotated[
         bool | UnsetType,

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from hookline.model.hook import Hook, Layer
+from hookline.model.journal import JournalSettings
 from hookline.model.ports import HandlerModule, Matcher, NativeFiles, Services
 
 __all__ = ["Config", "ConfigFile", "Kit", "Narrowing", "Note", "ReadFile", "utc_now"]
@@ -57,6 +58,9 @@ class ConfigFile(Struct, frozen=True, kw_only=True):
     narrowings: tuple[Narrowing, ...] = ()
     project_allow: bool | None = None
     max_follow_ups: int | None = None
+    journal: JournalSettings | None = None
+    digest: str = ""
+    """Of its bytes."""
     includes: tuple["ConfigFile", ...] = ()
     notes: tuple["Note", ...] = ()
     """What is wrong with a file that is in force all the same: another platform's."""
@@ -79,4 +83,7 @@ class Config(Struct, frozen=True, kw_only=True):
     project_allow: bool = False
     max_follow_ups: int | None = None
     """The lowest that a managed or user file says; None when none does."""
+    journal: JournalSettings = JournalSettings()
+    digest: str = ""
+    """Equal for configs of the same files with the same content, all in force alike."""
     notes: tuple[Note, ...] = ()

@@ -33,6 +33,8 @@ _ABSENT_CLOSED = (
 )
 _ABSENT_OPEN = 'command -v "$1" >/dev/null 2>&1 || exit 0; '
 
+_SCRIPT = "/hookline/client/thin.py"
+_NAMES = {"hookline", "hookline-client", "thin.py"}
 _SHELLS = {"sh", "bash", "dash", "zsh", "ksh"}
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 # What may come right before the program that a command starts.
@@ -83,13 +85,22 @@ def _starts_here(words: Sequence[str], index: int) -> bool:
 
 
 def _call_at(words: Sequence[str], index: int, dialect: str) -> tuple[str, ...]:
-    """The call that starts with the word at ``index``, by name or as a Python module."""
+    """The call that starts with the word at ``index``: by name, as a module, or by a client."""
     if index >= len(words):
         return ()
     at = index
-    if os.path.basename(words[index]).startswith("python") and "-m" in words[index : index + 5]:
-        at = words.index("-m", index) + 1
-    named = words[at : at + 1] and os.path.basename(words[at]) == "hookline"
-    if named and list(words[at + 1 : at + 3]) == ["hook", dialect]:
-        return tuple(words[index:])
-    return ()
+    if os.path.basename(words[index]).startswith("python"):
+        at = next((at for at in range(index + 1, index + 6) if _is_run(words, at)), index)
+    if os.path.basename(words[at]) not in _NAMES:
+        return ()
+    # A client is told which interpreter has hookline, before anything else.
+    told = at if os.path.basename(words[at]) == "hookline" else at + 1
+    return tuple(words[index:]) if list(words[told + 1 : told + 3]) == ["hook", dialect] else ()
+
+
+def _is_run(words: Sequence[str], at: int) -> bool:
+    """Whether this word is what an interpreter in front of it runs, and is ours."""
+    if at >= len(words):
+        return False
+    as_module = words[at] == "hookline" and words[at - 1] == "-m"
+    return as_module or words[at].endswith(_SCRIPT)

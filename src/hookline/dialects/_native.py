@@ -6,6 +6,7 @@ that expects this platform, and the refusal when nothing can be judged are the s
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, ClassVar
 
 import msgspec
@@ -271,10 +272,10 @@ def _built(cls: type[Any], values: dict[str, Any]) -> Event:
     """
     if isinstance(values.get("task"), dict):
         values["task"] = Task(**{k: str(v) for k, v in values["task"].items()})
-    kept = {field.name: field for field in msgspec.structs.fields(cls)}
-    known = {name: value for name, value in values.items() if name in kept}
+    is_text = _is_text(cls.event_id())
+    known = {name: value for name, value in values.items() if name in is_text}
     for name, value in known.items():
-        if kept[name].type is str and not isinstance(value, str):
+        if is_text[name] and not isinstance(value, str):
             known[name] = msgspec.json.encode(value).decode()
         elif isinstance(value, list):
             known[name] = tuple(value)
@@ -284,6 +285,12 @@ def _built(cls: type[Any], values: dict[str, Any]) -> Event:
         strict=False,
     )
     return replace(event, **{k: v for k, v in known.items() if k in _BUILT})
+
+
+@cache
+def _is_text(event: str) -> Mapping[str, bool]:
+    """The fields of an event; whether each is a text."""
+    return {each.name: each.type is str for each in msgspec.structs.fields(EVENTS[event])}
 
 
 _BUILT = {"agent", "raw", "tool", "task", "calls"}

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.model.answers import NO_REWRITE, Answer, Rewrite
+from hookline.model.answers import NO_REWRITE, PASS, Answer, Rewrite
 from hookline.model.events import Event, ToolEvent
 from hookline.model.outcome import Outcome, Substitution, Translated
 from hookline.model.support import EventSupport, Support
@@ -33,6 +33,8 @@ class _Draft(Struct):
 
 def translate(outcome: Outcome, support: Support, native: str) -> Translated:
     """The outcome's answer as far as ``native`` can take it, each change recorded."""
+    if outcome.answer is PASS:
+        return Translated(PASS)
     row = support.find(native) or EventSupport(native=native, event="other", cells={})
     where = f"{support.client} on {native}"
     draft = _Draft(outcome.answer, [], where, row)

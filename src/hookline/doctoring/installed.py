@@ -9,6 +9,7 @@ import sysconfig
 from collections.abc import Iterator, Mapping, Sequence
 
 from hookline._version import __version__
+from hookline.client import PROGRAM
 from hookline.installing.records import Record, Records, digest
 from hookline.installing.status import Standing
 from hookline.model.findings import Finding, Seen, Severity
@@ -106,7 +107,8 @@ def _program(installer: Installer, machine: Machine, each: Installed) -> Iterato
     folders = (os.path.dirname(sys.executable), sysconfig.get_path("scripts"))
     own = {os.path.realpath(sys.executable)}
     own |= {os.path.realpath(os.path.join(folder, "hookline")) for folder in folders}
-    for program in dict.fromkeys(entry.program for entry in each.entries):
+    own.add(os.path.realpath(PROGRAM))
+    for program in dict.fromkeys(word for entry in each.entries for word in entry.programs):
         path = program if os.path.isabs(program) else machine.which(program)
         if path is not None and os.path.exists(path) and os.path.realpath(path) not in own:
             what = f"the entries start {path}, which is another hookline than this one"

@@ -32,6 +32,8 @@ __all__ = ["Engine"]
 # A handler ends itself at its deadline; this is for one that does not.
 _BACKSTOP = 0.3
 _ANY = Match()
+# As much of an id as tells events apart, and as a person would type.
+_ID = 12
 
 
 class _Trail(Struct):
@@ -176,7 +178,7 @@ class Engine:
         if merged.verdict is Verdict.HALT and merged.follow_up:
             merged = replace(merged, follow_up=())
         if merged.verdict in BLOCKING and self._explains:
-            merged = replace(merged, reason=f"{merged.reason}\nhookline explain {event.id}")
+            merged = replace(merged, reason=f"{merged.reason}\nhookline explain {event.id[:_ID]}")
         return Outcome(
             event=event,
             answer=merged,

@@ -7,11 +7,13 @@ import sysconfig
 from collections.abc import Iterator
 
 from hookline._version import __version__
+from hookline.client import fastest
 from hookline.model.installing import InstallError
 
-__all__ = ["own_program"]
+__all__ = ["own_client", "own_program"]
 
 _PATIENCE = 30.0
+_AS_MODULE = ("-I", "-m", "hookline")
 
 
 def own_program() -> tuple[str, ...]:
@@ -23,10 +25,19 @@ def own_program() -> tuple[str, ...]:
     raise InstallError(f"{message}; install it again, with pip, pipx or uv")
 
 
+def own_client() -> tuple[str, ...]:
+    """The fastest words that agents can start instead: a client that asks the daemon.
+
+    Raises InstallError when no program of ours answers at all.
+    """
+    program = own_program()
+    return fastest(program[0]) if program[1:] == _AS_MODULE else program
+
+
 def _candidates() -> Iterator[tuple[str, ...]]:
     # Isolated, because a repository can set an agent's environment: PYTHONPATH must not choose
     # the guard, and nor must a project with a folder called hookline.
-    yield (sys.executable, "-I", "-m", "hookline")
+    yield (sys.executable, *_AS_MODULE)
     for folder in dict.fromkeys(_folders()):
         script = os.path.join(os.path.abspath(folder), "hookline")
         if os.access(script, os.X_OK):

@@ -91,7 +91,7 @@ def _broken(
     installer: Installer, machine: Machine, entries: tuple[Entry, ...]
 ) -> Iterator[Inactive]:
     """Programs that the entries name and that cannot be started."""
-    for program in dict.fromkeys(entry.program for entry in entries):
+    for program in dict.fromkeys(each for entry in entries for each in entry.programs):
         if os.path.isabs(program):
             found = os.path.isfile(program) and os.access(program, os.X_OK)
         else:

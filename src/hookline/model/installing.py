@@ -7,6 +7,7 @@ how files are read and written.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import takewhile
 from typing import ClassVar, Protocol, runtime_checkable
 
 from hookline.model.errors import HooklineError
@@ -105,6 +106,13 @@ class Entry:
     def program(self) -> str:
         """What is started."""
         return self.words[0]
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """What is started, and the interpreter that a client starts in its turn."""
+        before = takewhile(lambda word: word != "hook", self.words)
+        paths = (word for word in before if word.startswith("/") and not word.endswith(".py"))
+        return tuple(dict.fromkeys((self.words[0], *paths)))
 
 
 @dataclass(frozen=True, slots=True)

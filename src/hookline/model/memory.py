@@ -20,6 +20,8 @@ class SessionMemory(Struct, frozen=True, kw_only=True):
     latch: str = ""
     follow_ups: Mapping[str, int] = {}
     last_follow_up: str = ""
+    counted: str = ""
+    """The id of the event that was counted last: asked about once more, it counts once."""
 
 
 def on_event(memory: SessionMemory, event: Event, *, has_stop_flag: bool) -> SessionMemory:
@@ -52,14 +54,16 @@ def capped(memory: SessionMemory, outcome: Outcome, *, limit: int) -> tuple[Sess
     if not answer.follow_up:
         return memory, outcome
     agent = _agent(outcome.event)
-    count = memory.follow_ups.get(agent, 0)
+    again = memory.counted == outcome.event.id
+    count = max(memory.follow_ups.get(agent, 0) - again, 0)
     if count >= limit:
         text = f"kept going {count} times already; now it may stop (max_follow_ups)"
         stopped = replace(answer, follow_up=(), notice=(*answer.notice, text))
         return memory, replace(outcome, answer=stopped)
     counts = {**memory.follow_ups, agent: count + 1}
     last = answer.follow_up[0]
-    return replace(memory, follow_ups=counts, last_follow_up=last), outcome
+    counted = outcome.event.id
+    return replace(memory, follow_ups=counts, last_follow_up=last, counted=counted), outcome
 
 
 def combined(before: SessionMemory, after: SessionMemory, stored: SessionMemory) -> SessionMemory:
@@ -74,6 +78,7 @@ def combined(before: SessionMemory, after: SessionMemory, stored: SessionMemory)
         latch=stored.latch if after.latch == before.latch else after.latch,
         follow_ups={} if dropped else {**stored.follow_ups, **counts},
         last_follow_up=after.last_follow_up,
+        counted=after.counted,
     )
 
 

@@ -73,6 +73,9 @@ class Outcome(Struct, frozen=True, kw_only=True):
     substitutions: tuple[Substitution, ...] = ()
     final: Event | None = None
     """The event with every rewrite applied; None when nothing was rewritten."""
+    project_dir: str = ""
+    config: str = ""
+    """The digest of the hooks in force, by which outcomes are seen to come from the same."""
 
     @property
     def verdict(self) -> Verdict:

@@ -5,6 +5,7 @@ Knows keys; must not know any client, nor what follows from a fit.
 
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
+from functools import cache
 from typing import Any
 
 from msgspec import Struct
@@ -125,11 +126,17 @@ def _all(data: Mapping[str, Any], keys: Iterable[str]) -> bool:
 
 
 def _has(data: Mapping[str, Any], key: str) -> bool:
+    name, sign, rest = _taken_apart(key)
+    return name in data and (not sign or _holds(data[name], sign, rest))
+
+
+@cache
+def _taken_apart(key: str) -> tuple[str, str, str]:
     for sign in ":=~":
         name, found, rest = key.partition(sign)
         if found:
-            return name in data and _holds(data[name], sign, rest)
-    return key in data
+            return name, sign, rest
+    return key, "", ""
 
 
 def _holds(value: Any, sign: str, rest: str) -> bool:

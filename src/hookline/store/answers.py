@@ -12,10 +12,11 @@ import hmac
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256, shake_256
 from time import monotonic
+from typing import Protocol
 
 import msgspec
 from msgspec import Raw, Struct
@@ -28,7 +29,7 @@ from hookline.model.rewriting import rewritten
 from hookline.model.tools import ToolKind, ToolTable
 from hookline.model.verdicts import Verdict
 
-__all__ = ["Answered", "Answers", "Arrival", "Slot"]
+__all__ = ["Answered", "Answers", "Arrival", "FirstAnswers", "Slot"]
 
 FRESH = 10.0
 """Seconds after which the same content is another call."""
@@ -37,6 +38,8 @@ _WAIT = 30.0
 _POLL = 0.01
 _MOST = 256
 _LARGEST = 1 << 20
+# Of 256 calls, how many look for what is too old: each look reads the whole directory.
+_SWEEPS = 16
 
 
 class Arrival(Struct, frozen=True, kw_only=True):
@@ -106,6 +109,15 @@ class Slot:
     def keep(self, outcome: Outcome) -> None:
         """Remembers the outcome when the slot is left."""
         self.kept = Answered.of(outcome)
+
+
+class FirstAnswers(Protocol):
+    """Where a call finds what was answered when it came in before."""
+
+    def once(
+        self, arrival: Arrival | None, *, timeout: float | None = None
+    ) -> AbstractAsyncContextManager[Slot]:
+        """The slot of a call. While the first one's hooks run, an equal call waits here."""
 
 
 class _Record(Struct, frozen=True, kw_only=True):
@@ -182,7 +194,8 @@ class Answers:
         if len(sealed) > _LARGEST:
             return
         _write(handle, _Record(entries=(_entry(arrival),), at=self._clock(), sealed=sealed))
-        self._prune()
+        if arrival.content[0] < _SWEEPS:
+            self._prune()
 
     def _prune(self) -> None:
         """Removes what is too old to be used, and everything when there is too much of it."""

@@ -1,6 +1,5 @@
 """``hookline hook`` answers whoever really calls, and a call that comes twice only once."""
 
-import asyncio
 import json
 import os
 from importlib import import_module
@@ -9,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from hookline.callers import recognise
-from hookline.cli.hook import HookOptions, answer
-from hookline.joint_reply import Clients
-from hookline.model.outcome import Reply
+from hookline.cli._exchange import Arrived, Exchange
+from hookline.model.outcome import Outcome, Reply
 from support.cli import Done, Machine
 from support.clients.effects import Does, Effect
 
@@ -162,11 +159,12 @@ class TestTheRecord:
     def test_who_was_answered_instead_stands_in_the_outcome(self, machine: Machine) -> None:
         _, data = shell("vscode", machine, "ls")
         raw = json.dumps(data).encode()
-        clients = Clients(recognise("claude-code", "PreToolUse", raw, {}))
-        options = HookOptions(dialect="claude-code", home=str(machine.state))
-        event = clients.decode(raw, "PreToolUse")
-        outcome = asyncio.run(answer(options, event, {}, str(machine.project), clients))
-        [note] = outcome.as_json()["substitutions"]
+        argv = ["claude-code", "PreToolUse"]
+        exchange = Exchange(Arrived(argv=argv, payload=raw, env={}, cwd=str(machine.project)))
+        exchange.begin()
+        exchange.encoded(Outcome(event=exchange.decoded()))
+        assert exchange.outcome is not None
+        [note] = exchange.outcome.as_json()["substitutions"]
         assert note["from"] == "dialect claude-code"
         assert note["to"] == "dialect vscode"
 

@@ -15,6 +15,7 @@ import pytest
 import hookline
 from hookline import registry
 from hookline.cli import install as install_module
+from hookline.client import PROGRAM
 from hookline.model.installing import Scope
 from hookline.model.outcome import Reply
 from support.cli import Done, Machine
@@ -62,7 +63,7 @@ def test_install_is_for_the_user_and_says_what_it_covers(machine: Machine, claud
     )
     entries = json.loads(claude.read_text())["hooks"]["PreToolUse"][0]["hooks"]
     assert f"--home {machine.state} --user-config {machine.user_dir}" in entries[0]["command"]
-    assert f"{sys.executable} -I -m hookline hook" in entries[0]["command"]
+    assert f"{PROGRAM} {sys.executable} hook claude-code" in entries[0]["command"]
 
 
 def test_install_twice_changes_nothing(machine: Machine, claude: Path) -> None:
@@ -365,7 +366,7 @@ def test_status_of_what_is_in_force(machine: Machine, claude: Path) -> None:
     assert data["active"] is True
     assert "PreToolUse" in data["covered"]
     call = data["installed"][0]["entries"][0]["call"]
-    assert call[call.index("hookline") :][1:3] == ["hook", "claude-code"]
+    assert call[:4] == [str(PROGRAM), sys.executable, "hook", "claude-code"]
 
 
 def test_status_tells_of_other_projects(machine: Machine, tmp_path: Path) -> None:
@@ -536,7 +537,7 @@ def test_when_the_program_is_removed_the_client_blocks(
     program = tmp_path / "bin/hookline"
     program.parent.mkdir()
     program.symlink_to(Path(sys.executable).parent / "hookline")
-    monkeypatch.setattr(install_module, "own_program", lambda: (str(program),))
+    monkeypatch.setattr(install_module, "own_client", lambda: (str(program),))
     machine.call("install", name)
     assert client_runs(machine, name) == Effect()
     os.unlink(program)

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from hookline.config.assemble import assemble
 from hookline.config.matchers import compile_match
@@ -11,6 +12,7 @@ from hookline.config.schema import MatchEntry
 from hookline.config.types import Config, ConfigFile, Narrowing, Note
 from hookline.model.events import PreToolUse
 from hookline.model.hook import HandlerSpec, Hook, Layer, Source
+from hookline.model.journal import JournalSettings
 from hookline.model.ports import NOBODY, Matcher
 from hookline.model.tools import tool
 
@@ -77,7 +79,36 @@ def silent(config: Config) -> set[str]:
 
 
 def test_nothing_at_all_is_an_empty_config() -> None:
-    assert assemble([]) == Config()
+    assert replace(assemble([]), digest="") == Config()
+
+
+def test_the_digest_tells_which_files_are_in_force_with_what_in_them() -> None:
+    file = project("a")
+    same, paused = assemble([file]), assemble([file], paused=True)
+    edited = assemble([replace(file, digest="another")])
+    more = assemble([file, user("b")])
+    digests = [each.digest for each in (same, paused, edited, more)]
+    assert len({*digests}) == 4
+    assert assemble([file]).digest == same.digest
+
+
+class TestJournal:
+    FULL = JournalSettings(durability="full")
+    SHORT = JournalSettings(keep_days=1)
+
+    def test_unless_said_it_is_kept_with_defaults(self) -> None:
+        assert assemble([user("a")]).journal == JournalSettings()
+
+    def test_the_managed_file_has_the_say_over_the_users(self) -> None:
+        files = [replace(managed("m"), journal=self.FULL), replace(user("u"), journal=self.SHORT)]
+        assert assemble(files).journal == self.FULL
+
+    def test_a_project_has_no_say(self) -> None:
+        config = assemble([replace(project("p"), journal=JournalSettings(enabled=False))])
+        assert config.journal == JournalSettings()
+        [note] = config.notes
+        assert note.kind == "ignored"
+        assert "`journal`" in note.message
 
 
 def test_layers_come_in_order_and_includes_right_after_their_file() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.config.compile import compile_file
 from hookline.config.includes import MAX_INCLUDES
@@ -242,9 +243,14 @@ def test_any_other_timeout_is_a_problem(written: str, said: str) -> None:
 
 def test_a_file_may_say_nothing_but_its_version() -> None:
     file = load("version: 1\n")
-    assert file == ConfigFile(
-        file="/srv/app/hookline.yaml", layer=Layer.PROJECT, project_dir="/srv/app"
-    )
+    empty = ConfigFile(file="/srv/app/hookline.yaml", layer=Layer.PROJECT, project_dir="/srv/app")
+    assert replace(file, digest="") == empty
+
+
+def test_a_file_with_another_content_has_another_digest() -> None:
+    contents = ["version: 1\n", "version: 1\n# more\n", "version: 1\n"]
+    first, other, same = (load(content).digest for content in contents)
+    assert first == same != other
 
 
 def test_the_keys_of_a_file_are_kept() -> None:

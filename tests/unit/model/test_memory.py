@@ -91,3 +91,27 @@ def test_overlapping_events_do_not_undo_each_others_changes() -> None:
     assert stored.latch == "enough"
     assert stored.follow_ups == {"root": 2, "b": 4}
     assert combined(before, SessionMemory(), halted_meanwhile).follow_ups == {}
+
+
+@pytest.mark.parametrize("active", [True, False])
+def test_a_stop_that_is_asked_about_twice_counts_once(active: bool) -> None:
+    """The process that answered first may have died before its answer left."""
+    event = stop(active=active)
+    memory = SessionMemory(follow_ups={"root": 3})
+    counts = []
+    for _ in range(2):
+        memory = on_event(memory, event, has_stop_flag=True)
+        memory, _ = capped(memory, Outcome(event=event, answer=follow_up("more")), limit=8)
+        counts.append(memory.follow_ups["root"])
+    assert counts == ([4, 4] if active else [1, 1])
+
+
+def test_the_last_time_stays_the_last_when_asked_about_twice() -> None:
+    memory = SessionMemory(follow_ups={"root": 2})
+    event = stop()
+    for _ in range(2):
+        outcome = Outcome(event=event, answer=follow_up("more"))
+        memory, outcome = capped(memory, outcome, limit=3)
+        assert outcome.answer.follow_up == ("more",)
+    memory, outcome = capped(memory, Outcome(event=stop(), answer=follow_up("more")), limit=3)
+    assert not outcome.answer.follow_up

@@ -19,7 +19,8 @@ from hookline.model.answers import Answer, Rewrite, allow, deny
 from hookline.model.events import Event, PreToolUse, Stop
 from hookline.model.outcome import Outcome, Substitution
 from hookline.model.tools import CANONICAL_TOOLS, tool
-from hookline.store.answers import FRESH, KEPT, Answered, Answers, Arrival
+from hookline.store.answers import FRESH, KEPT, Answered, Answers, Arrival, FirstAnswers
+from hookline.store.brief_answers import BriefAnswers
 
 HIDDEN = "MK_SECRET"
 
@@ -42,7 +43,7 @@ def arrival(event: Event, entry: str = "one", callers: tuple[str, ...] = ("copil
 
 
 def ask(
-    answers: Answers,
+    answers: FirstAnswers,
     event: Event,
     entry: str,
     outcome: Outcome | None = None,
@@ -64,6 +65,11 @@ def clock() -> Clock:
     return Clock()
 
 
+@pytest.fixture(autouse=True)
+def each_call_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hookline.store.answers._SWEEPS", 256)
+
+
 @pytest.fixture
 def answers(tmp_path: Path, clock: Clock) -> Answers:
     return Answers(str(tmp_path), clock=clock)
@@ -82,45 +88,116 @@ def held(directory: Path) -> Iterator[None]:
 
 
 class TestTheSameCall:
-    def test_another_entry_gets_the_first_answer(self, answers: Answers) -> None:
+    @pytest.fixture(params=["on disk", "in memory"])
+    def answers(self, request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> FirstAnswers:
+        on_disk = request.param == "on disk"
+        return Answers(str(tmp_path), clock=clock) if on_disk else BriefAnswers(clock=clock)
+
+    def test_another_entry_gets_the_first_answer(self, answers: FirstAnswers) -> None:
         event = shell()
         assert ask(answers, event, "one", Outcome(event=event, answer=deny(HIDDEN))) is None
         known = ask(answers, event, "two")
         assert known is not None
         assert known.answer == deny(HIDDEN)
 
-    def test_each_entry_gets_it_once(self, answers: Answers) -> None:
+    def test_each_entry_gets_it_once(self, answers: FirstAnswers) -> None:
         event = shell()
         ask(answers, event, "one", Outcome(event=event))
         assert ask(answers, event, "two") is not None
         assert ask(answers, event, "two", Outcome(event=event)) is None
         assert ask(answers, event, "one") is not None
 
-    def test_the_same_entry_is_an_agent_doing_it_again(self, answers: Answers) -> None:
+    def test_the_same_entry_is_an_agent_doing_it_again(self, answers: FirstAnswers) -> None:
         event = shell()
         ask(answers, event, "one", Outcome(event=event))
         assert ask(answers, event, "one") is None
 
-    def test_it_is_forgotten_after_seconds(self, answers: Answers, clock: Clock) -> None:
+    def test_it_is_forgotten_after_seconds(self, answers: FirstAnswers, clock: Clock) -> None:
         event = shell()
         ask(answers, event, "one", Outcome(event=event))
         clock.now += FRESH + 1
         assert ask(answers, event, "two") is None
 
     def test_a_clock_that_went_back_makes_nothing_fresh(
-        self, answers: Answers, clock: Clock
+        self, answers: FirstAnswers, clock: Clock
     ) -> None:
         event = shell()
         ask(answers, event, "one", Outcome(event=event))
         clock.now -= 3600
         assert ask(answers, event, "two") is None
 
-    def test_one_that_was_not_answered_is_judged_by_the_next(self, answers: Answers) -> None:
+    def test_one_that_was_not_answered_is_judged_by_the_next(self, answers: FirstAnswers) -> None:
         event = shell()
         assert ask(answers, event, "one") is None
         assert ask(answers, event, "two") is None
 
-    def test_a_failure_while_judging_leaves_no_answer(self, answers: Answers) -> None:
+    def test_the_second_waits_for_the_first(self, answers: FirstAnswers) -> None:
+        event, order = shell(), []
+
+        async def first(began: asyncio.Event, go_on: asyncio.Event) -> None:
+            async with answers.once(arrival(event, "one")) as slot:
+                began.set()
+                await go_on.wait()
+                order.append("first")
+                slot.keep(Outcome(event=event, answer=deny("no")))
+
+        async def second() -> Answered | None:
+            async with answers.once(arrival(event, "two")) as slot:
+                order.append("second")
+                return slot.known
+
+        async def both() -> Answered | None:
+            began, go_on = asyncio.Event(), asyncio.Event()
+            async with asyncio.TaskGroup() as group:
+                group.create_task(first(began, go_on))
+                await began.wait()
+                later = group.create_task(second())
+                await asyncio.sleep(0)
+                go_on.set()
+            return later.result()
+
+        known = asyncio.run(both())
+        assert order == ["first", "second"]
+        assert known is not None
+        assert known.answer == deny("no")
+
+    def test_when_the_first_is_called_off_the_second_judges(self, answers: FirstAnswers) -> None:
+        event = shell()
+
+        async def first(began: asyncio.Event) -> None:
+            async with answers.once(arrival(event, "one")):
+                began.set()
+                await asyncio.Event().wait()
+
+        async def both() -> Answered | None:
+            began = asyncio.Event()
+            task = asyncio.create_task(first(began))
+            await began.wait()
+            task.cancel()
+            async with answers.once(arrival(event, "two"), timeout=20) as slot:
+                return slot.known
+
+        assert asyncio.run(both()) is None
+
+    def test_it_does_not_wait_for_ever(self, answers: FirstAnswers) -> None:
+        event = shell()
+
+        async def both() -> Answered | None:
+            async with (
+                answers.once(arrival(event, "one")),
+                answers.once(arrival(event, "two"), timeout=0.05) as slot,
+            ):
+                return slot.known
+
+        assert asyncio.run(both()) is None
+
+    def test_a_flood_leaves_the_latest(self, answers: FirstAnswers) -> None:
+        for number in range(600):
+            event = shell(f"rm {number}")
+            ask(answers, event, "one", Outcome(event=event))
+        assert ask(answers, shell("rm 599"), "two") is not None
+
+    def test_a_failure_while_judging_leaves_no_answer(self, answers: FirstAnswers) -> None:
         async def failing() -> None:
             async with answers.once(arrival(shell())):
                 raise RuntimeError("broken")

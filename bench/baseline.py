@@ -1,0 +1,104 @@
+"""The least that a journal costs: many threads, one writer, the same rows into the same tables."""
+
+import sqlite3
+import threading
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from queue import SimpleQueue
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+from msgspec import Struct
+
+from hookline.store.journal.schema import COLUMNS, INSERT_EVENT, INSERT_PAYLOAD, migrate
+
+__all__ = ["Rows", "inserts_per_second", "rows_in"]
+
+_AT_ONCE = 256
+
+
+class Rows(Struct, frozen=True):
+    """What one event leaves in a journal."""
+
+    event: Sequence[Any]
+    """In the order of the columns; the id comes first."""
+    payload: bytes
+
+
+def rows_in(journal: str) -> Rows:
+    """Those of the last event in that journal."""
+    with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as connection:
+        columns = ", ".join(COLUMNS)
+        found = connection.execute(f"SELECT seq, {columns} FROM events ORDER BY seq DESC LIMIT 1")
+        seq, *event = found.fetchone()
+        kept = connection.execute("SELECT payload FROM payloads WHERE seq = ?", [seq]).fetchone()
+    assert COLUMNS[0] == "id"
+    return Rows(event, kept[0] if kept else b"")
+
+
+class _Writer(threading.Thread):
+    """Writes whatever waits in one transaction, then lets those threads go on."""
+
+    def __init__(self, path: str, rows: Rows) -> None:
+        super().__init__()
+        self.queue: SimpleQueue[tuple[str, threading.Lock] | None] = SimpleQueue()
+        self._path = path
+        self._rows = rows
+
+    def run(self) -> None:
+        with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            migrate(connection, self._path)
+            while True:
+                first = self.queue.get()
+                if first is None:
+                    return
+                batch = [first]
+                while len(batch) < _AT_ONCE and not self.queue.empty():
+                    further = self.queue.get()
+                    if further is None:
+                        self.queue.put(None)
+                        break
+                    batch.append(further)
+                self._write(connection, batch)
+
+    def _write(
+        self, connection: sqlite3.Connection, batch: list[tuple[str, threading.Lock]]
+    ) -> None:
+        rest, payload = self._rows.event[1:], self._rows.payload
+        connection.execute("BEGIN")
+        for name, _ in batch:
+            seq = connection.execute(INSERT_EVENT, (name, *rest)).lastrowid
+            connection.execute(INSERT_PAYLOAD, (seq, payload))
+        connection.execute("COMMIT")
+        for _, waiting in batch:
+            waiting.release()
+
+
+def inserts_per_second(rows: Rows, *, threads: int, events: int) -> float:
+    """Each thread waits for the commit of its event before it brings the next."""
+    share = events // threads
+    with TemporaryDirectory(prefix="hookline-bench-") as directory:
+        writer = _Writer(str(Path(directory, "journal.db")), rows)
+
+        def bring(which: int) -> None:
+            waiting = threading.Lock()
+            waiting.acquire()
+            for number in range(share):
+                writer.queue.put((f"{which:016x}{number:016x}", waiting))
+                waiting.acquire()
+
+        writer.start()
+        workers = [threading.Thread(target=bring, args=[which]) for which in range(threads)]
+        started = perf_counter()
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        seconds = perf_counter() - started
+        writer.queue.put(None)
+        writer.join()
+    return share * threads / seconds

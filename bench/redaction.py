@@ -1,0 +1,60 @@
+"""Redaction, against reading the same payload as JSON; and twice the text for twice the time."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from bench.measure import Ratio, alternate, ratio
+from hookline.secrets import redact_bytes
+
+PROSE = (
+    "def handle(self, event: Event) -> Outcome:\n    return self.merge(event, 'no \"secret\"')\n"
+)
+FAKE = "ghp" + "_" + "Ab1" * 12
+# Each begins much and ends little, or is one candidate after the other.
+HOSTILE = {
+    "names without end": 'password=\\" ',
+    "keys without end": "-----BEGIN PRIVATE KEY----- a-b",
+    "types without end": "token: a",
+    "headers without end": "'cookie: a",
+    "many tokens": FAKE + " ",
+}
+
+
+def payload(size: int, extra: str = "") -> bytes:
+    """A tool call that writes a file of about that size."""
+    content = (PROSE * (size // len(PROSE) + 1))[: size - 300] + extra
+    tool = {"name": "write", "file_path": "/home/someone/project/a.py", "content": content}
+    event = {"session_id": "0" * 36, "cwd": "/home/someone", "tool": tool, "n": [1, 2, 3]}
+    return msgspec.json.encode(event)
+
+
+def against_json(what: str, raw: bytes, rounds: int, limit: float) -> Ratio:
+    """Redaction of a payload, against decoding it."""
+    times = alternate(lambda: redact_bytes(raw), lambda: msgspec.json.decode(raw), rounds)
+    return ratio(what, "msgspec JSON decode", times, limit)
+
+
+def doubled(what: str, piece: str) -> Ratio:
+    """The time for a text, against that for half of it."""
+    half, whole = ((piece * (size // len(piece))).encode() for size in (10_000, 20_000))
+
+    def call(raw: bytes) -> Callable[[], object]:
+        return lambda: redact_bytes(raw)
+
+    return ratio(
+        f"redact 20 kB of {what}", "10 kB of it", alternate(call(whole), call(half), 7), 2.6
+    )
+
+
+def run() -> list[Ratio]:
+    """Payloads with and without a secret, and texts made to be slow."""
+    clean, secret = payload(2_000), payload(2_000, FAKE)
+    assert redact_bytes(clean).raw is clean
+    assert redact_bytes(secret).count == 1
+    return [
+        against_json("redact 2 kB without a secret", clean, 2_000, 8.0),
+        against_json("redact 1 MB without a secret", payload(1_000_000), 60, 8.0),
+        against_json("redact 2 kB with a secret", secret, 300, 200.0),
+        *(doubled(what, piece) for what, piece in HOSTILE.items()),
+    ]

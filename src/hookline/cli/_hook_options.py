@@ -1,0 +1,90 @@
+"""The command line of ``hookline hook``, read without a library: agents wait for it."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from hookline.model.errors import HooklineError
+
+__all__ = ["AUTO", "HookOptions", "parse", "words_in"]
+
+AUTO = "auto"
+_USAGE = (
+    "usage: hookline hook DIALECT [EVENT] [--home DIR] [--user-config DIR] [--config FILE] "
+    "[--timeout SECONDS] [--trust-env]; with `auto` for DIALECT the payload tells who is calling"
+)
+
+
+class HookOptions(Struct, frozen=True, kw_only=True):
+    """The command line, as ``install`` wrote it; the environment is not asked."""
+
+    dialect: str
+    event: str | None = None
+    home: str | None = None
+    user_config: str | None = None
+    """The directory that XDG_CONFIG_HOME named when hookline was installed."""
+    config: str | None = None
+    timeout: float | None = None
+    """The platform's own limit for this hook, in seconds."""
+    trust_env: bool = False
+    """Believe the environment about HOOKLINE_*, HOME and XDG_*: for CI and containers only."""
+
+    @property
+    def engine_timeout(self) -> float | None:
+        """Ours must end first: when the platform's timeout hits, it lets the tool run."""
+        return None if self.timeout is None else max(0.8 * self.timeout - 0.5, 0.1)
+
+
+def parse(argv: Sequence[str]) -> HookOptions:
+    """The options. Raises HooklineError."""
+    words, values, flaw = _sorted_out(argv)
+    if flaw:
+        raise HooklineError(f"{flaw}; {_USAGE}")
+    if not 1 <= len(words) <= 2:
+        raise HooklineError(_USAGE)
+    return HookOptions(
+        dialect=words[0],
+        event=words[1] if len(words) == 2 else None,
+        home=values.get("--home"),
+        user_config=values.get("--user-config"),
+        config=values.get("--config"),
+        timeout=_seconds(values.get("--timeout")),
+        trust_env="--trust-env" in values,
+    )
+
+
+def words_in(argv: Sequence[str]) -> tuple[str | None, str | None]:
+    """The dialect and the event, whatever else is wrong with the line."""
+    words = _sorted_out(argv)[0]
+    return (words[0] if words else None), (words[1] if len(words) > 1 else None)
+
+
+def _sorted_out(argv: Sequence[str]) -> tuple[list[str], dict[str, str], str]:
+    """The plain words, the options, and what is wrong with them if something is."""
+    words: list[str] = []
+    values: dict[str, str] = {}
+    flaw = ""
+    rest = iter(argv)
+    for word in rest:
+        if word == "--trust-env":
+            values[word] = ""
+        elif word in {"--home", "--user-config", "--config", "--timeout"}:
+            values[word] = next(rest, "")
+            flaw = flaw or ("" if values[word] else f"{word} needs a value")
+        elif word.startswith("-"):
+            flaw = flaw or f"unknown option `{word}`"
+        else:
+            words.append(word)
+    return words, values, flaw
+
+
+def _seconds(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise HooklineError(f"--timeout takes seconds, more than 0; got `{text}`")
+    return seconds

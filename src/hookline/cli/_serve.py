@@ -1,0 +1,87 @@
+"""``hookline daemon serve``: the daemon's own process. Clients start it, and wait for it.
+
+So it goes without the command line library, like ``hook``, and loads what answers an event while
+the event is on its way.
+"""
+
+import asyncio
+import os
+from collections.abc import Sequence
+
+from hookline.cli.hook import Arrived, Desk
+from hookline.daemon.clean import start_clean
+from hookline.daemon.frames import Request, Respond
+from hookline.daemon.lifecycle import IDLE, Daemon, new_loop
+from hookline.daemon.log import Log
+from hookline.journals import LastingJournals
+from hookline.model.errors import HooklineError
+from hookline.model.outcome import Reply
+from hookline.store.brief_answers import BriefAnswers
+
+__all__ = ["main", "responder"]
+
+_USAGE = "usage: hookline daemon serve (--home DIR | --fd NUMBER) [--idle SECONDS]"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs a daemon to its end; 0 when it was one, 1 when another had the place."""
+    home, number, idle = _parsed(argv)
+    client = start_clean(client=number)
+    desk = Desk(LastingJournals(), BriefAnswers())
+    daemon = Daemon(
+        responder(desk),
+        home=home,
+        client=client,
+        idle=idle,
+        log=Log(redact=_redacted),
+        closing=desk.aclose,
+    )
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        was_daemon = runner.run(daemon.run())
+    return 0 if was_daemon or client is not None else 1
+
+
+def responder(desk: Desk) -> Respond:
+    """What answers a client's request: the desk, as if the client had called it itself."""
+
+    async def respond(request: Request) -> Reply:
+        if request.argv[:1] != ("hook",):
+            return Reply(stderr=b"a daemon answers `hook` only\n", exit_code=64)
+        return await desk.respond(
+            Arrived(
+                argv=request.argv[1:],
+                payload=request.stdin,
+                env=request.env,
+                cwd=request.cwd,
+                id=request.id,
+                attempt=request.attempt,
+            )
+        )
+
+    return respond
+
+
+def _redacted(text: str) -> str:
+    from hookline.secrets import redact
+
+    return redact(text).text
+
+
+def _parsed(argv: Sequence[str]) -> tuple[str | None, int | None, float]:
+    words = iter(argv)
+    given = {}
+    for word in words:
+        if word not in {"--home", "--fd", "--idle"}:
+            raise HooklineError(f"unknown word `{word}`; {_USAGE}")
+        given[word] = next(words, "")
+    try:
+        number = int(given["--fd"]) if "--fd" in given else None
+        idle = float(given.get("--idle", IDLE))
+    except ValueError:
+        raise HooklineError(f"--fd and --idle take numbers; {_USAGE}") from None
+    home = given.get("--home")
+    if (home is None) == (number is None) or not 0 < idle < float("inf"):
+        raise HooklineError(_USAGE)
+    if home is not None and not os.path.isabs(home):
+        raise HooklineError(f"--home takes a whole path; {_USAGE}")
+    return home, number, idle

@@ -1,0 +1,267 @@
+"""``hookline daemon``: start, stop and look at the process that answers agents' events."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import click
+
+from hookline._version import __version__
+from hookline.cli._output import print_json
+from hookline.cli._terminal import confirm
+from hookline.daemon.asking import ask_status
+from hookline.daemon.instance import Holder, connect, holder
+from hookline.daemon.lifecycle import GRACE, IDLE
+from hookline.daemon.log import log_path
+from hookline.daemon.server import peer_pid
+from hookline.daemon.status import Status
+from hookline.model.errors import HooklineError
+from hookline.model.text import visible
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+__all__ = ["command"]
+
+_START = 20.0
+_POLL = 0.05
+_json = click.option("--json", "as_json", is_flag=True, help="Print data for programs.")
+
+
+@click.group("daemon")
+def command() -> None:
+    """The process that answers agents' events, so that none of them waits for Python to start.
+
+    It starts by itself with the first event, and goes when nothing was asked for half an hour.
+    """
+
+
+@command.command("start")
+@click.option(
+    "--idle",
+    type=click.FloatRange(0, min_open=True),
+    default=IDLE,
+    help="Seconds without an event before it goes.",
+)
+@_json
+def start(idle: float, as_json: bool) -> None:
+    """Start the daemon now, instead of with the next event."""
+    home = _home()
+    if ask_status(home, version=__version__) is None:
+        _started(home, idle)
+    _tell(home, _found(home), as_json)
+
+
+@command.command("stop")
+@click.option("--yes", is_flag=True, help="Do not ask; counts only where HOOKLINE_TRUST is set.")
+@_json
+def stop(yes: bool, as_json: bool) -> None:
+    """End the daemon, after the events that it is working on.
+
+    No guard is lost by it: the next event is answered without it, and starts a new one.
+    """
+    home = _home()
+    found = holder(home, __version__)
+    if found is not None:
+        confirm(f"Stop hookline's daemon, process {found.pid}?", os.environ, yes=yes)
+        _end(home, found)
+    if as_json:
+        print_json({"stopped": found is not None, "pid": found.pid if found else None})
+    else:
+        click.echo(f"stopped process {found.pid}" if found else "no daemon is running")
+
+
+@command.command("status")
+@_json
+def status(as_json: bool) -> None:
+    """Say whether a daemon is running and what it does; exits with 1 if none answers."""
+    home = _home()
+    found = ask_status(home, version=__version__)
+    _tell(home, found, as_json)
+    sys.exit(0 if found is not None else 1)
+
+
+@command.command("logs")
+@click.option("-n", "--lines", type=click.IntRange(0), default=100, help="How many, at most.")
+@click.option("-f", "--follow", is_flag=True, help="Go on with what is written from now on.")
+@_json
+def logs(lines: int, follow: bool, as_json: bool) -> None:
+    """Show what the daemon has written down: its starts and ends, and what went wrong."""
+    path = log_path(_home())
+    for line in _last_lines(path, lines):
+        _show(line, as_json)
+    if follow:
+        with suppress(KeyboardInterrupt):
+            for line in _new_lines(path):
+                _show(line, as_json)
+
+
+@command.command("serve", hidden=True, context_settings={"ignore_unknown_options": True})
+@click.argument("words", nargs=-1)
+def serve(words: tuple[str, ...]) -> None:
+    """Be the daemon."""
+    from hookline.cli._serve import main
+
+    sys.exit(main(words))
+
+
+def _home() -> str:
+    from hookline.opening import open_loader
+
+    return os.path.abspath(open_loader(os.environ).home)
+
+
+def _started(home: str, idle: float) -> None:
+    """Starts the daemon as clients do. Raises HooklineError."""
+    words = ("daemon", "serve", "--home", home, "--idle", f"{idle:g}")
+    process = subprocess.Popen(  # noqa: S603 - our own interpreter and our own words
+        [sys.executable, "-I", "-m", "hookline", *words],
+        cwd="/",
+        env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    _until(lambda: process.poll() is not None or _answers(home), _START)
+    # One that ended at once may have found another that was quicker; then that one answers.
+    if not _answers(home):
+        raise HooklineError(
+            f"the daemon did not start; `hookline daemon logs` may say why ({log_path(home)})"
+        )
+    process.returncode = 0  # it outlives us, and is not ours to wait for
+
+
+def _answers(home: str) -> bool:
+    return ask_status(home, version=__version__) is not None
+
+
+def _found(home: str) -> Status:
+    found = ask_status(home, version=__version__)
+    if found is None:
+        raise HooklineError("the daemon went away again; `hookline daemon logs` may say why")
+    return found
+
+
+def _end(home: str, found: Holder) -> None:
+    """Raises HooklineError when it does not end."""
+    with suppress(OSError), connect(home, __version__, 1.0) as sock:
+        # A home can be shared with a container, where the same number is another process.
+        if peer_pid(sock) not in {None, found.pid}:
+            raise HooklineError(
+                f"the daemon calls itself process {found.pid}, and is not that one here: "
+                "stop it in the container where it runs"
+            )
+    with suppress(ProcessLookupError):
+        os.kill(found.pid, signal.SIGTERM)
+        os.kill(found.pid, signal.SIGCONT)  # one that was frozen hears nothing else
+    if not _until(lambda: holder(home, __version__) != found, GRACE + 10):
+        raise HooklineError(f"process {found.pid} was told to end and has not")
+
+
+def _until(done: Callable[[], bool], seconds: float) -> bool:
+    deadline = monotonic() + seconds
+    while not done():
+        if monotonic() >= deadline:
+            return False
+        time.sleep(_POLL)
+    return True
+
+
+def _tell(home: str, found: Status | None, as_json: bool) -> None:
+    held = None if found is not None else holder(home, __version__)
+    if as_json:
+        nobody = {"pid": held.pid if held else None, "version": __version__}
+        state = "running" if found is not None else "silent" if held is not None else "none"
+        print_json({"daemon": state, **(_as_json(found) if found is not None else nobody)})
+    elif found is not None:
+        _tell_status(found)
+    elif held is not None:
+        click.secho(f"process {held.pid} is the daemon, and does not answer", fg="yellow")
+        click.echo("  next: hookline daemon stop")
+    else:
+        click.echo("no daemon is running; it starts by itself with the next event")
+
+
+def _as_json(found: Status) -> dict[str, object]:
+    return {name: getattr(found, name) for name in found.__struct_fields__}
+
+
+def _tell_status(found: Status) -> None:
+    click.echo(f"{click.style('running', fg='green', bold=True)}: process {found.pid}")
+    minutes = f"{found.uptime / 60:.0f} min" if found.uptime >= 90 else f"{found.uptime:.0f} s"
+    click.echo(f"  version {visible(found.version)}, for {minutes}")
+    click.echo(
+        f"  {found.answered} events answered, {found.running} running, {found.waiting} waiting, "
+        f"{found.sessions} sessions lately"
+    )
+    if found.abandoned or found.refused or found.failed:
+        click.echo(
+            f"  {found.abandoned} given up by their client, {found.refused} refused, "
+            f"{found.failed} failed"
+        )
+    click.echo(f"  {found.memory / 2**20:.0f} MB of memory, {found.connections} connections")
+    click.echo(f"  socket {visible(found.socket)}")
+
+
+def _last_lines(path: str, count: int) -> list[str]:
+    lines: list[str] = []
+    for each in (f"{path}.1", path):
+        with suppress(FileNotFoundError), open(each, encoding="utf-8", errors="replace") as file:
+            lines += file.read().splitlines()
+    return lines[-count:] if count else []
+
+
+def _new_lines(path: str) -> Iterator[str]:
+    """What is appended from now on, through every change of the file."""
+    file = _at_end(path)
+    rest = ""
+    while True:
+        rest += file.read() if file is not None else ""
+        *whole, rest = rest.split("\n")
+        yield from whole
+        if not whole:
+            time.sleep(_POLL)
+            if file is None or _replaced(path, file.fileno()):
+                if file is not None:
+                    rest += file.read()
+                    file.close()
+                file = _opened(path)
+
+
+def _at_end(path: str) -> "TextIO | None":
+    file = _opened(path)
+    if file is not None:
+        file.seek(0, os.SEEK_END)
+    return file
+
+
+def _opened(path: str) -> "TextIO | None":
+    try:
+        return open(path, encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return None
+
+
+def _replaced(path: str, number: int) -> bool:
+    try:
+        return not os.path.samestat(os.stat(path), os.fstat(number))
+    except FileNotFoundError:
+        return False
+
+
+def _show(line: str, as_json: bool) -> None:
+    if not as_json:
+        click.echo(visible(line))
+        return
+    at, pid, text = (*line.split(" ", 2), "", "")[:3]
+    if line.startswith(" ") or not pid.isdigit():
+        print_json({"time": None, "pid": None, "text": line.strip()}, pretty=False)
+    else:
+        print_json({"time": at, "pid": int(pid), "text": text}, pretty=False)

@@ -1,0 +1,161 @@
+"""``hookline explain``: why an event came out as it did, and why a hook did not run on it."""
+
+import os
+from collections.abc import Iterable
+
+import click
+from msgspec import to_builtins
+from msgspec.structs import replace
+
+from hookline.cli._journal import chosen, dsn_option, opened, verdict_word
+from hookline.cli._output import print_json
+from hookline.explaining.explain import explain
+from hookline.explaining.explanation import Explanation, Ran, Told, Unrun
+from hookline.model.errors import HooklineError, nearest
+from hookline.model.outcome import Substitution
+from hookline.model.text import visible
+from hookline.opening import open_app
+
+__all__ = ["command"]
+
+
+@click.command("explain")
+@click.argument("event_id", required=False, metavar="[ID]")
+@click.option("--last", is_flag=True, help="The last event, even if every hook let it pass.")
+@click.option("--session", help="Of this session only.")
+@click.option("--hook", "hook", metavar="NAME", help="Only what concerns this hook.")
+@click.option(
+    "--config", type=click.Path(), help="The hooks of this file instead of the project's own."
+)
+@dsn_option
+@click.option("--json", "as_json", is_flag=True, help="Print data for programs.")
+def command(
+    event_id: str | None,
+    last: bool,
+    session: str | None,
+    hook: str | None,
+    config: str | None,
+    dsn: str | None,
+    as_json: bool,
+) -> None:
+    """Tell all about one event of the journal: ID as `hookline log` shows it, or its beginning.
+
+    Without ID, the last event on which some hook did not simply pass.
+
+    \b
+      hookline explain                  why was this denied?
+      hookline explain --hook my-hook   why did my hook not run?
+    """
+    if event_id is not None and last:
+        raise click.UsageError("an ID and --last are two different events")
+    here = open_app(config=os.path.abspath(config) if config else None)
+    with opened(here.home, dsn) as reader:
+        recorded = chosen(reader, event_id, last=last, session=session)
+    # The hooks that hold at the event's own place, not at the person's.
+    app = open_app(cwd=recorded.cwd or recorded.project_dir or None, config=here.config)
+    explanation = explain(recorded, app)
+    if hook is not None:
+        explanation = _narrowed(explanation, hook)
+    if as_json:
+        print_json(to_builtins(explanation))
+    else:
+        _print(explanation)
+
+
+def _narrowed(explanation: Explanation, name: str) -> Explanation:
+    """Only one hook of it. Raises HooklineError when there is none of this name."""
+    ran = tuple(each for each in explanation.ran if each.hook == name)
+    not_run = tuple(each for each in explanation.not_run if each.hook == name)
+    if not ran and not not_run:
+        known = [each.hook for each in explanation.ran]
+        known += [each.hook for each in explanation.not_run]
+        place = explanation.project_dir or explanation.cwd
+        hint = nearest(name, known) or "`hookline list` there shows those that do"
+        raise HooklineError(f"no hook called `{name}` counts for `{place}`; {hint}")
+    return replace(explanation, ran=ran, not_run=not_run)
+
+
+def _print(told: Explanation) -> None:
+    _print_head(told)
+    if told.payload:
+        _title("What came in")
+        source = f"{told.native_event or told.event} of {told.dialect}"
+        click.echo(f"  {visible(source)}: {_indented(told.payload, 4)}")
+    if told.ran:
+        _title("Hooks that ran, in order")
+        for ran in told.ran:
+            _print_ran(ran)
+    _title("How that became one outcome")
+    for text in told.merge:
+        click.echo(f"  {_indented(text, 2)}")
+    for change in told.substitutions:
+        click.echo(f"  {_indented(_change(change), 2)}")
+    _print_told(told.told)
+    if told.not_run:
+        _title("Hooks that did not run")
+        for unrun in told.not_run:
+            _print_unrun(unrun)
+    for note in told.notes:
+        click.secho(f"note: {_indented(note, 6)}", fg="yellow")
+
+
+def _print_head(told: Explanation) -> None:
+    name = click.style(told.event or "(unreadable)", bold=True)
+    click.echo(f"{verdict_word(told.verdict)}  {name}  {visible(told.subject)}")
+    facts = [
+        f"{told.at.astimezone():%Y-%m-%d %H:%M:%S}",
+        f"{told.ms:.2f} ms",
+        f"session {told.session_id}" if told.session_id else "",
+        f"agent {told.agent}" if told.agent not in {"", "root"} else "",
+        f"in {told.cwd}" if told.cwd else "",
+        f"on {told.machine}" if told.machine else "",
+        f"attempt {told.attempt}" if told.attempt > 1 else "",
+        told.id,
+    ]
+    click.secho(f"  {visible(', '.join(filter(None, facts)))}", dim=True)
+    for text in filter(None, (told.reason, told.failure)):
+        click.echo(f"  {_indented(text, 2)}")
+
+
+def _print_ran(ran: Ran) -> None:
+    tier = f"{ran.tier:>3}" if ran.tier is not None else "  ?"
+    word = "failed" if ran.failed is not None else ran.verdict
+    notes = f" ({', '.join(ran.notes)})" if ran.notes else ""
+    where = click.style(visible(ran.source), dim=True)
+    line = f"{verdict_word(word, 6)} {ran.ms:8.2f} ms  {ran.handler}  {visible(ran.hook)}"
+    click.echo(f"  {tier}  {line}{notes}  {where}")
+    for text in filter(None, (ran.failed, ran.reason)):
+        click.echo(f"       {_indented(text, 7)}")
+    for key, value in ran.effects.items():
+        said = value if isinstance(value, str | dict) else "\n".join(map(str, value))
+        click.echo(f"       {key}: {_indented(str(said), 9)}")
+
+
+def _change(change: Substitution) -> str:
+    return f"{change.was} → {change.now}: {change.why}"
+
+
+def _print_told(told: Told) -> None:
+    _title(f"What {told.client} got")
+    click.echo(f"  exit code {told.exit_code}")
+    for stream, text in (("stdout", told.stdout), ("stderr", told.stderr)):
+        if text:
+            click.echo(f"  {stream}: {_indented(text, 4)}")
+    if told.means:
+        click.echo(f"  To {visible(told.client)} that is {_indented(told.means, 4)}")
+
+
+def _print_unrun(unrun: Unrun) -> None:
+    where = click.style(visible(unrun.source), dim=True)
+    click.echo(f"  {click.style(visible(unrun.hook), bold=True)}  {where}")
+    click.echo(f"      {_indented(unrun.why, 6)}")
+
+
+def _title(text: str) -> None:
+    click.secho(visible(text), underline=True)
+
+
+def _indented(text: str, width: int) -> str:
+    """Text of any origin, safe on a terminal, its further lines below its first."""
+    lines: Iterable[str] = visible(text.rstrip("\n")).split("\n")
+    return f"\n{' ' * width}".join(lines)

@@ -1,0 +1,272 @@
+"""The words that clients and the daemon exchange: one request, a few short messages, one answer.
+
+All integers are big-endian. Knows bytes only: nothing here waits, reads or writes.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from struct import Struct as Layout
+
+from msgspec import Struct
+
+from hookline.model.errors import HooklineError
+from hookline.model.outcome import Reply
+
+__all__ = [
+    "ACKNOWLEDGED",
+    "KEEP_ALIVE",
+    "LARGEST",
+    "Calls",
+    "Decoder",
+    "FrameError",
+    "Request",
+    "Respond",
+    "TooLarge",
+    "answer",
+    "busy",
+    "encode_request",
+    "other_version",
+]
+
+ACKNOWLEDGED = b"A"
+KEEP_ALIVE = b"K"
+LARGEST = 256 << 20
+"""Bytes of one request, beyond which it is refused before its body is read."""
+
+_MAGIC = b"HKL1"
+_HEADER = 8
+_LONGEST_TEXT = 0xFFFF
+_LONGEST_VERSION = 64
+_KEPT_CALLS = 16
+_KEPT_CALL = 1 << 16
+_ID = re.compile(rb"[0-9a-f]{32}").fullmatch
+_U32 = Layout(">I").unpack_from
+_PACKED_U32 = Layout(">I").pack
+_PACKED_U16 = Layout(">H").pack
+_PACKED_ANSWER = Layout(">cBII").pack
+
+
+class FrameError(HooklineError):
+    """What arrived is no request."""
+
+
+class TooLarge(FrameError):
+    """The request says that it is longer than any may be."""
+
+
+class Request(Struct, frozen=True):
+    """One call of a client, as it would have called ``hookline`` itself."""
+
+    version: str
+    id: str
+    """Chosen by the client, the same for every attempt on one event."""
+    attempt: int
+    cwd: str
+    argv: tuple[str, ...]
+    """The words after ``hookline``."""
+    env: dict[str, str]
+    stdin: bytes
+    arrived: float
+    """When its first bytes came, by the monotonic clock: deadlines count from here."""
+
+
+Respond = Callable[[Request], Awaitable[Reply]]
+"""What answers a request. Cancelled when nobody waits for the answer any more."""
+
+
+class Calls:
+    """The command lines and environments seen last, read once: most calls of a session have equal.
+
+    Reading the environment costs more than all the rest of a request. What is kept is forgotten
+    when nobody asks for a while, and never leaves the process.
+    """
+
+    def __init__(self) -> None:
+        self._known: list[tuple[bytes, tuple[str, ...], dict[str, str]]] = []
+
+    def read(
+        self, got: bytes | bytearray, at: int, end: int
+    ) -> tuple[int, tuple[str, ...], dict[str, str]]:
+        """Where they end, the words and the variables. Raises FrameError."""
+        for index, (raw, argv, env) in enumerate(self._known):
+            if got.startswith(raw, at, end):
+                if index:
+                    self._known.insert(0, self._known.pop(index))
+                return at + len(raw), argv, env.copy()
+        stop, argv, env = _call(got, at, end)
+        if stop - at <= _KEPT_CALL:
+            self._known.insert(0, (bytes(got[at:stop]), argv, env.copy()))
+            del self._known[_KEPT_CALLS:]
+        return stop, argv, env
+
+    def forget(self) -> None:
+        """Keeps nothing."""
+        self._known.clear()
+
+
+class Decoder:
+    """Puts requests together from bytes that arrive in any pieces."""
+
+    __slots__ = ("_calls", "_got", "length")
+
+    def __init__(self, calls: Calls | None = None) -> None:
+        self._calls = calls or Calls()
+        self._got: bytes | bytearray = b""
+        self.length: int | None = None
+        """Bytes of the request after its header, once the header is there."""
+
+    def feed(self, data: bytes) -> None:
+        """Takes what has arrived. Raises FrameError."""
+        if not self._got:
+            self._got = data
+        else:
+            if isinstance(self._got, bytes):
+                self._got = bytearray(self._got)
+            self._got += data
+        if self.length is None:
+            self.read_header()
+
+    def read_header(self) -> None:
+        """Looks for the beginning of a request in what is there. Raises FrameError."""
+        got = self._got
+        if got[:4] != _MAGIC[: len(got)]:
+            raise FrameError("these are not the words of a hookline client")
+        if len(got) >= _HEADER:
+            self.length = _U32(got, 4)[0]
+            if self.length > LARGEST:
+                raise TooLarge(f"a request has {LARGEST >> 20} MB at most")
+
+    @property
+    def complete(self) -> bool:
+        """Whether a whole request is there."""
+        return self.length is not None and len(self._got) >= _HEADER + self.length
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is there, not even a part of a request."""
+        return not self._got
+
+    def take(self, arrived: float) -> Request:
+        """The request; what came after it is kept for the next one. Raises FrameError."""
+        got, length = self._got, self.length
+        assert length is not None
+        end = _HEADER + length
+        self._got, self.length = b"", None
+        request = _request(got, end, arrived, self._calls)
+        if len(got) > end:
+            self._got = bytes(got[end:])
+        return request
+
+
+def _request(got: bytes | bytearray, end: int, arrived: float, calls: Calls) -> Request:
+    at, (version, event, attempt, cwd) = _fields(got, _HEADER, end, 4)
+    at, argv, env = calls.read(got, at, end)
+    if at + 4 > end or at + 4 + _U32(got, at)[0] != end:
+        raise FrameError("the payload does not end where the request does")
+    at += 4
+    return Request(
+        _plain(version),
+        _event_id(event),
+        _number(attempt),
+        str(cwd, "utf-8", "surrogateescape"),
+        argv,
+        env,
+        got[at:end] if isinstance(got, bytes) else bytes(memoryview(got)[at:end]),
+        arrived,
+    )
+
+
+def _call(got: bytes | bytearray, at: int, end: int) -> tuple[int, tuple[str, ...], dict[str, str]]:
+    at, (count,) = _fields(got, at, end, 1)
+    at, words = _fields(got, at, end, _number(count))
+    at, (count,) = _fields(got, at, end, 1)
+    at, entries = _fields(got, at, end, _number(count))
+    env: dict[str, str] = {}
+    for entry in entries:
+        name, found, value = str(entry, "utf-8", "surrogateescape").partition("=")
+        # What has no name could not be given to a program that a hook runs.
+        if found and name:
+            env[name] = value
+    return at, tuple([str(word, "utf-8", "surrogateescape") for word in words]), env
+
+
+def _fields(
+    got: bytes | bytearray, at: int, end: int, count: int
+) -> tuple[int, list[bytes | bytearray]]:
+    # Every field has a length of four bytes, so a count that cannot be true costs nothing.
+    if count * 4 > end - at:
+        raise FrameError("it has fewer fields than it says")
+    found: list[bytes | bytearray] = []
+    for _ in range(count):
+        start = at + 4
+        if start > end:
+            raise FrameError("it ends within a field")
+        at = start + _U32(got, at)[0]
+        if at > end:
+            raise FrameError("a field is longer than what is left")
+        found.append(got[start:at])
+    return at, found
+
+
+def _number(field: bytes | bytearray) -> int:
+    if not 0 < len(field) <= 9 or not field.isdigit():
+        raise FrameError("a count or the attempt is not a number")
+    return int(field)
+
+
+def _plain(field: bytes | bytearray) -> str:
+    if len(field) > _LONGEST_VERSION or not field.isascii():
+        raise FrameError("the version is not a version")
+    return str(field, "ascii")
+
+
+def _event_id(field: bytes | bytearray) -> str:
+    # It becomes a key of what is stored, and so is held to its form.
+    if not _ID(field):
+        raise FrameError("the event's id is not 32 hexadecimal digits")
+    return str(field, "ascii")
+
+
+def encode_request(
+    argv: Sequence[str],
+    *,
+    version: str,
+    event: str,
+    attempt: int = 1,
+    cwd: str = "/",
+    env: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
+) -> bytes:
+    """A request, as clients send it."""
+    variables = [f"{name}={value}" for name, value in (env or {}).items()]
+    texts = [version, event, str(attempt), cwd, str(len(argv)), *argv]
+    texts += [str(len(variables)), *variables]
+    fields = [text.encode("utf-8", "surrogateescape") for text in texts]
+    body = b"".join([_PACKED_U32(len(field)) + field for field in (*fields, stdin)])
+    return _MAGIC + _PACKED_U32(len(body)) + body
+
+
+def other_version(version: str) -> bytes:
+    """Refused: the client is of another version than we are."""
+    return b"V" + _text(version)
+
+
+def busy(why: str) -> bytes:
+    """Refused: not here, not now."""
+    return b"B" + _text(why)
+
+
+def answer(reply: Reply) -> bytes:
+    """The answer, and the last message to its request."""
+    return b"".join(
+        (
+            _PACKED_ANSWER(b"R", reply.exit_code & 0xFF, len(reply.stdout), len(reply.stderr)),
+            reply.stdout,
+            reply.stderr,
+        )
+    )
+
+
+def _text(text: str) -> bytes:
+    field = text.encode("utf-8", "replace")[:_LONGEST_TEXT]
+    return _PACKED_U16(len(field)) + field

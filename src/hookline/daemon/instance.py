@@ -1,0 +1,272 @@
+"""One daemon per user, home and version: its directory, its lock, and its socket.
+
+The directory is a real one, ours, and closed to others, or it is not used. Whoever holds the lock
+is the daemon; the socket is replaced and removed under the lock only. Nothing is left at the end.
+"""
+
+import fcntl
+import os
+import socket
+import stat
+import time
+from contextlib import suppress
+
+import msgspec
+from msgspec import Struct
+
+from hookline.model.errors import HooklineError
+
+__all__ = [
+    "Claim",
+    "Holder",
+    "InstanceError",
+    "claim",
+    "connect",
+    "holder",
+    "run_dir",
+    "socket_path",
+]
+
+_LOCK = "lock"
+_SOCKET = "daemon.sock"
+_NEW_SOCKET = "daemon.sock.new"
+_BACKLOG = 1024
+_TRIES = 20
+_LOOKS = 2
+_LOOK = 0.005
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class InstanceError(HooklineError):
+    """The directory of the daemon cannot be used."""
+
+
+class Holder(Struct, frozen=True):
+    """Who holds the lock, as the lock file says."""
+
+    pid: int
+    version: str
+    started: float
+    """Seconds since 1970."""
+
+
+def run_dir(home: str, version: str, *, users: str = "/run/user") -> str:
+    """Where the socket is. Clients follow the same rule, so it asks no variable."""
+    uid = os.getuid()
+    named = f"{home}\0{version}".encode("utf-8", "surrogateescape")
+    key = f"{_fnv1a(named):016x}"
+    own = f"{users}/{uid}"
+    with suppress(OSError):
+        found = os.lstat(own)
+        private = stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o700
+        if private and found.st_uid == uid:
+            return f"{own}/hookline-{key}"
+    return f"{home}/run-{key}"
+
+
+def socket_path(home: str, version: str) -> str:
+    """The path of the socket, for people."""
+    return f"{run_dir(home, version)}/{_SOCKET}"
+
+
+def _fnv1a(data: bytes) -> int:
+    value = 0xCBF29CE484222325
+    for byte in data:
+        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return value
+
+
+class Claim:
+    """The lock, held, and the socket that is bound under it."""
+
+    def __init__(self, path: str, directory: int, lock: int) -> None:
+        self.path = path
+        self.socket = f"{path}/{_SOCKET}"
+        self._directory = directory
+        self._lock = lock
+        self._bound: tuple[int, int] | None = None
+
+    def bind(self) -> socket.socket:
+        """A new socket in the place of whatever is there. Raises OSError."""
+        bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            with suppress(FileNotFoundError):
+                os.unlink(_NEW_SOCKET, dir_fd=self._directory)
+            bound.bind(_address(self._directory, self.path, _NEW_SOCKET))
+            os.chmod(_NEW_SOCKET, 0o600, dir_fd=self._directory)
+            # It listens before anybody can find it, so that nobody is turned away.
+            bound.listen(_BACKLOG)
+            self._bound = _identity(_NEW_SOCKET, self._directory)
+            os.rename(_NEW_SOCKET, _SOCKET, src_dir_fd=self._directory, dst_dir_fd=self._directory)
+        except BaseException:
+            bound.close()
+            raise
+        return bound
+
+    def holds(self) -> bool:
+        """Whether the lock is still the one that others would find."""
+        return _identity(self.path) == _identity(self._directory) and _identity(
+            _LOCK, self._directory
+        ) == _identity(self._lock)
+
+    def reachable(self) -> bool:
+        """Whether the socket is still ours, in a directory that clients accept."""
+        found = os.fstat(self._directory)
+        return (
+            stat.S_IMODE(found.st_mode) == 0o700
+            and self._bound is not None
+            and _identity(_SOCKET, self._directory) == self._bound
+        )
+
+    def mend(self) -> socket.socket:
+        """A new socket after something has happened to the old one. Raises OSError."""
+        os.fchmod(self._directory, 0o700)
+        return self.bind()
+
+    def release(self) -> None:
+        """Removes what is ours, the lock last, and lets go of it."""
+        with suppress(OSError):
+            if self.holds():
+                if self._bound and _identity(_SOCKET, self._directory) == self._bound:
+                    os.unlink(_SOCKET, dir_fd=self._directory)
+                # Whoever waits with this lock in hand sees that it is nobody's any more.
+                os.unlink(_LOCK, dir_fd=self._directory)
+                os.rmdir(self.path)
+        self.drop()
+
+    def drop(self) -> None:
+        """Lets go of the lock and touches nothing: what is there belongs to another."""
+        os.close(self._lock)
+        os.close(self._directory)
+
+
+def claim(home: str, version: str) -> Claim | None:
+    """The place of the daemon, if it is free. Raises InstanceError."""
+    path = run_dir(home, version)
+    for tried in range(_TRIES):
+        try:
+            directory = _opened(path)
+        except FileNotFoundError:
+            continue  # removed by its last holder as soon as we had made it
+        except OSError as error:
+            raise InstanceError(f"{path} cannot be used: {error.strerror}") from error
+        taken = False
+        try:
+            lock = _locked(directory)
+            if lock is None:
+                # Whoever only looks who has the lock has it for a moment.
+                if tried < _LOOKS:
+                    time.sleep(_LOOK)
+                    continue
+                return None
+            found = Claim(path, directory, lock)
+            if found.holds():
+                _sign(lock, version)
+                taken = True
+                return found
+            os.close(lock)  # removed by its last holder while we took it
+        except FileNotFoundError:
+            pass  # the directory was removed by its last holder while we were in it
+        except OSError as error:
+            raise InstanceError(f"the lock in {path} cannot be used: {error.strerror}") from error
+        finally:
+            if not taken:
+                os.close(directory)
+    raise InstanceError(f"the lock in {path} changes hands too often to be taken")
+
+
+def _opened(path: str) -> int:
+    """The directory, made if it is missing. Raises OSError, InstanceError."""
+    with suppress(FileExistsError):
+        os.makedirs(os.path.dirname(path), mode=0o700)
+    with suppress(FileExistsError):
+        os.mkdir(path, 0o700)
+    directory = os.open(path, _DIRECTORY)
+    try:
+        found = os.fstat(directory)
+        if found.st_uid != os.getuid():
+            raise InstanceError(f"{path} belongs to user {found.st_uid}: remove it")
+        if stat.S_IMODE(found.st_mode) != 0o700:
+            os.fchmod(directory, 0o700)
+    except BaseException:
+        os.close(directory)
+        raise
+    return directory
+
+
+def _locked(directory: int) -> int | None:
+    """The lock file, locked; None while another process has it. Raises OSError, InstanceError."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    lock = os.open(_LOCK, flags, 0o600, dir_fd=directory)
+    try:
+        found = os.fstat(lock)
+        # A second name would be a file of somebody's that is written to by mistake.
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_nlink > 1:
+            raise InstanceError("the daemon's lock is not a plain file of ours: remove it")
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return None
+    except BaseException:
+        os.close(lock)
+        raise
+    return lock
+
+
+def _sign(lock: int, version: str) -> None:
+    told = msgspec.json.encode(Holder(os.getpid(), version, time.time()))
+    # Only for people to read: on a full disk there is a daemon all the same.
+    with suppress(OSError):
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, told, 0)
+
+
+def holder(home: str, version: str) -> Holder | None:
+    """Who holds the lock, if anybody does; its process may be anything but gone."""
+    with suppress(OSError, msgspec.MsgspecError):
+        lock = os.open(
+            f"{run_dir(home, version)}/{_LOCK}", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+        )
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return msgspec.json.decode(os.pread(lock, 4096, 0), type=Holder)
+        finally:
+            os.close(lock)
+    return None
+
+
+def connect(home: str, version: str, timeout: float) -> socket.socket:
+    """A connection to the daemon, found as clients find it. Raises OSError."""
+    path = run_dir(home, version)
+    directory = os.open(path, _DIRECTORY)
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        found = os.fstat(directory)
+        if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) != 0o700:
+            raise PermissionError(f"{path} is not a directory of ours alone")
+        sock.settimeout(timeout)
+        sock.connect(_address(directory, path, _SOCKET))
+    except BaseException:
+        sock.close()
+        raise
+    finally:
+        os.close(directory)
+    return sock
+
+
+def _address(directory: int, path: str, name: str) -> str:
+    # Through the descriptor the name is short, whatever the home is called, and cannot be swapped.
+    through = f"/proc/self/fd/{directory}"
+    return f"{through if os.path.isdir(through) else path}/{name}"
+
+
+def _identity(what: str | int, directory: int | None = None) -> tuple[int, int] | None:
+    try:
+        if isinstance(what, int):
+            found = os.fstat(what)
+        else:
+            found = os.stat(what, dir_fd=directory, follow_symlinks=False)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

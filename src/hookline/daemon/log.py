@@ -1,0 +1,73 @@
+"""The daemon's log: a line for each thing that a person may want to know, and never too many."""
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+__all__ = ["Log", "log_path"]
+
+_LARGEST = 1 << 20
+_LONGEST = 16_384
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def log_path(home: str) -> str:
+    """Where the log is; what was before it has `.1` at its end."""
+    return os.path.join(home, "logs", "daemon.log")
+
+
+class Log:
+    """Appends lines. A log that cannot be written never keeps an event from its answer."""
+
+    def __init__(self, redact: Callable[[str], str] = lambda text: text) -> None:
+        """``redact`` takes out of a line what nobody may read."""
+        self._redact = redact
+        self._path = ""
+        self._file: int | None = None
+        self._attached = False
+
+    def at(self, home: str) -> None:
+        """Writes to the log of this home from now on."""
+        self._path = log_path(home)
+
+    def attach(self) -> None:
+        """Sends there, too, what any part of this process writes to stdout or stderr."""
+        self._attached = True
+        self._open()
+
+    def note(self, text: str) -> None:
+        """One line, with the time and our number."""
+        if not self._path:
+            return
+        shown = self._redact(text)[:_LONGEST].rstrip().replace("\n", "\n  ")
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        line = f"{now} {os.getpid()} {shown}\n".encode(errors="backslashreplace")
+        with suppress(OSError):
+            self._fit(len(line))
+            if self._file is not None:
+                os.write(self._file, line)
+
+    def _fit(self, size: int) -> None:
+        if self._file is None:
+            self._open()
+        if self._file is None or os.fstat(self._file).st_size + size <= _LARGEST:
+            return
+        with suppress(OSError):
+            # Another process of ours may have done it already.
+            if os.path.samestat(os.fstat(self._file), os.lstat(self._path)):
+                os.replace(self._path, f"{self._path}.1")
+        self._open()
+
+    def _open(self) -> None:
+        try:
+            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+            fresh = os.open(self._path, _FLAGS, 0o600)
+        except OSError:
+            return
+        if self._file is not None:
+            os.close(self._file)
+        self._file = fresh
+        if self._attached:
+            os.dup2(fresh, 1)
+            os.dup2(fresh, 2)

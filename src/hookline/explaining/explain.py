@@ -1,0 +1,159 @@
+"""One recorded event, explained: from its record, and from the config in force at its place."""
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.app import App
+from hookline.explaining.explanation import Explanation, Ran, Unrun
+from hookline.explaining.merging import how_merged
+from hookline.explaining.recorded import deciders, event_of, file_of
+from hookline.explaining.replies import excerpt, substitutions, told
+from hookline.explaining.surroundings import Key, Surroundings
+from hookline.explaining.unrun import Inquiry
+from hookline.model.errors import HooklineError
+from hookline.model.events import Event
+from hookline.model.hook import Hook
+from hookline.model.journal import Recorded, RecordedRun
+
+__all__ = ["explain"]
+
+
+# What is told of an event as it was recorded.
+_AS_RECORDED = (
+    "id",
+    "attempt",
+    "at",
+    "machine",
+    "dialect",
+    "native_event",
+    "event",
+    "session_id",
+    "agent",
+    "subject",
+    "cwd",
+    "project_dir",
+    "approximate",
+    "redactions",
+    "cut",
+    "verdict",
+    "failure",
+    "answer",
+)
+
+
+def explain(recorded: Recorded, app: App) -> Explanation:
+    """Everything that can be said of the event.
+
+    ``app`` is one for the place where it happened; what it has in force now tells why hooks did
+    not run, since a record names only those that did.
+    """
+    now = _look(recorded, app)
+    in_force = {} if now.here is None else now.here.in_force
+    fields: dict[str, Any] = {name: getattr(recorded, name) for name in _AS_RECORDED}
+    return Explanation(
+        **fields,
+        ms=round(recorded.ns / 1e6, 3),
+        payload=excerpt(recorded.payload),
+        reason=_reason(recorded),
+        ran=tuple(_ran(recorded, in_force)),
+        merge=tuple(how_merged(recorded)),
+        substitutions=substitutions(recorded, now.event),
+        told=told(recorded, now.event),
+        not_run=now.not_run,
+        notes=tuple(dict.fromkeys(_notes(recorded, now))),
+        same_config=now.is_same(recorded),
+    )
+
+
+class _Now(Struct, frozen=True, kw_only=True):
+    """What a second look at a recorded event has found."""
+
+    event: Event | None = None
+    here: Surroundings | None = None
+    not_run: tuple[Unrun, ...] = ()
+    why: str = ""
+    """Why there was less to be found than one would wish."""
+
+    def is_same(self, recorded: Recorded) -> bool:
+        """Whether the hooks in force are those by which it was judged."""
+        return self.here is not None and self.here.config.digest == recorded.config
+
+
+def _look(recorded: Recorded, app: App) -> _Now:
+    reading = event_of(recorded)
+    event = reading.event
+    if event is None:
+        why = f"Conditions cannot be looked at again: {reading.why}" if recorded.event else ""
+        return _Now(why=why)
+    if not os.path.isabs(event.cwd):
+        event = replace(event, cwd=os.path.join(app.cwd, event.cwd))
+    try:
+        here = Surroundings.of(app, event, recorded.project_dir)
+        return _Now(event=event, here=here, not_run=tuple(Inquiry(recorded, event, here).unrun()))
+    except HooklineError as error:
+        return _Now(event=event, why=f"Why hooks did not run cannot be said: {error}")
+
+
+def _notes(recorded: Recorded, now: _Now) -> Iterator[str]:
+    if now.why:
+        yield now.why
+    if recorded.approximate:
+        yield f"Conditions are judged by what was stored, {_approximate(recorded)}."
+    if now.here is None:
+        return
+    if recorded.machine:
+        yield f"It happened on `{recorded.machine}`; conditions are judged by what holds here."
+    if recorded.config and not now.is_same(recorded):
+        yield (
+            "The config has changed since, or hookline was paused then or is now: why hooks did "
+            "not run is told by what is in force now."
+        )
+    yield from (note.message for note in now.here.config.notes)
+
+
+def _reason(recorded: Recorded) -> str:
+    """Without the last line, if that is the command which has led here."""
+    reason, _, last = recorded.reason.rpartition("\n")
+    command, _, name = last.rpartition(" ")
+    leads_here = command == "hookline explain" and recorded.id.startswith(name)
+    return reason if leads_here else recorded.reason
+
+
+def _approximate(recorded: Recorded) -> str:
+    count = recorded.redactions
+    redacted = f"with {count} secret{'s' if count > 1 else ''} taken out" if count else ""
+    return " and ".join(filter(None, (redacted, "cut short" if recorded.cut else "")))
+
+
+def _ran(recorded: Recorded, in_force: Mapping[Key, Hook]) -> Iterator[Ran]:
+    decided = deciders(recorded)
+    for run in recorded.runs:
+        hook = in_force.get((run.hook, file_of(run.source)))
+        yield Ran(
+            hook=run.hook,
+            source=run.source,
+            handler=run.handler,
+            tier=None if hook is None else hook.priority,
+            verdict=run.verdict,
+            reason=run.reason,
+            ms=round(run.ns / 1e6, 3),
+            failed=run.failed,
+            notes=tuple(_remarks(run, run in decided, hook is None and bool(in_force))),
+            effects=run.effects,
+        )
+
+
+def _remarks(run: RecordedRun, decided: bool, gone: bool) -> Iterator[str]:
+    for word, on in (
+        ("decided", decided),
+        ("observed", run.mode == "observe"),
+        ("superseded", run.superseded),
+        ("rejudged", run.rejudged),
+        ("gone since", gone),
+    ):
+        if on:
+            yield word

@@ -1,0 +1,166 @@
+"""The path of one event through our own code, as a tree of calls: who called whom, with what.
+
+Knows frames and files of this package; must not know what any of them means. Only the thread that
+asks is watched.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from inspect import CO_OPTIMIZED
+from pathlib import Path
+from time import perf_counter_ns
+from types import CodeType, FrameType
+from typing import Any, TypeVar
+
+from hookline.explaining.glances import glance
+
+__all__ = ["Step", "every_step", "is_stage", "stages", "watch"]
+
+T = TypeVar("T")
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+# Bodies of modules and of comprehensions are no steps of an event.
+_NO_STEPS = frozenset(
+    {"<module>", "<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>", "<lambda>"}
+)
+
+# What is done before the event is looked at, and what tidies up after it.
+_SET_UP = frozenset({"App.__init__", "App._settle", "App.engine_for", "App.aclose"})
+
+
+class Step:
+    """One call of a function of ours."""
+
+    __slots__ = (
+        "came_out",
+        "ended",
+        "file",
+        "inner",
+        "line",
+        "name",
+        "started",
+        "went_in",
+    )
+
+    def __init__(self, code: CodeType, file: str, went_in: str) -> None:
+        self.file = file
+        self.line = code.co_firstlineno
+        self.name = code.co_qualname
+        self.went_in = went_in
+        self.came_out = ""
+        self.inner: list[Step] = []
+        self.started = perf_counter_ns()
+        self.ended = self.started
+
+    @property
+    def ms(self) -> float:
+        """From its first instruction to its last, with all it waited for."""
+        return (self.ended - self.started) / 1e6
+
+
+class _Watcher:
+    def __init__(self) -> None:
+        self.roots: list[Step] = []
+        self._current: ContextVar[Step | None] = ContextVar("step", default=None)
+        # The frame is kept with its step: a coroutine's comes back, and no other may take its id.
+        self._known: dict[int, tuple[FrameType, Step, Step | None]] = {}
+        self._files: dict[str, str | None] = {}
+
+    def __call__(self, frame: FrameType, event: str, arg: object) -> None:
+        if event == "call":
+            self._enter(frame)
+        elif event == "return":
+            self._leave(frame, arg)
+
+    def _enter(self, frame: FrameType) -> None:
+        known = self._known.get(id(frame))
+        if known is not None:
+            # A task has a copy of the context it was made in, so its steps find their parent.
+            self._current.set(known[1])
+            return
+        code = frame.f_code
+        file = self._file(code)
+        if file is None or code.co_name in _NO_STEPS or not code.co_flags & CO_OPTIMIZED:
+            return
+        parent = self._current.get()
+        step = Step(code, file, _arguments(frame))
+        (self.roots if parent is None else parent.inner).append(step)
+        self._known[id(frame)] = frame, step, parent
+        self._current.set(step)
+
+    def _leave(self, frame: FrameType, arg: object) -> None:
+        known = self._known.get(id(frame))
+        if known is None:
+            return
+        _, step, parent = known
+        step.ended = perf_counter_ns()
+        # A coroutine that waits leaves, too; what it leaves with last is what came out.
+        step.came_out = glance(arg)
+        self._current.set(parent)
+
+    def _file(self, code: CodeType) -> str | None:
+        """The file below the package; None for any other."""
+        name = code.co_filename
+        if name not in self._files:
+            path = Path(name)
+            inside = path.is_relative_to(_PACKAGE) and path.parent != _PACKAGE / "explaining"
+            self._files[name] = str(path.relative_to(_PACKAGE)) if inside else None
+        return self._files[name]
+
+
+def _arguments(frame: FrameType) -> str:
+    code = frame.f_code
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    shown = (glance(frame.f_locals.get(name)) for name in names if name not in {"self", "cls"})
+    return ", ".join(filter(None, shown))
+
+
+def watch(run: Callable[[], T]) -> tuple[T | BaseException, list[Step]]:
+    """What came of ``run``, an exception included, and all its steps."""
+    watcher = _Watcher()
+    result: Any
+    before = sys.getprofile()
+    sys.setprofile(watcher)
+    try:
+        result = run()
+    except BaseException as error:
+        result = error
+    finally:
+        sys.setprofile(before)
+    return result, watcher.roots
+
+
+def is_stage(file: str) -> bool:
+    """Whether a file is one of the five in which an event is followed, or stands for one."""
+    path = Path(file)
+    if path.name.startswith("_"):
+        return False
+    match path.parts:
+        case ("cli", "hook.py" | "fire.py") | ("engine", "engine.py" | "merge.py"):
+            return True
+        case ("dialects", _, "codec.py") | ("handlers", _):
+            return True
+        case _:
+            return False
+
+
+def every_step(steps: list[Step], depth: int = 0) -> Iterator[tuple[int, Step]]:
+    """All steps, each with its depth."""
+    for step in steps:
+        yield depth, step
+        yield from every_step(step.inner, depth + 1)
+
+
+def stages(steps: list[Step], depth: int = 0) -> Iterator[tuple[int, Step]]:
+    """The steps in the five files, but for those that nothing of the event comes out of."""
+    for step in steps:
+        if step.file == "app.py" and step.name in _SET_UP:
+            yield depth, step  # one line, whatever files had to be read
+            continue
+        inner = list(stages(step.inner, depth + 1))
+        if is_stage(step.file) and (step.came_out or inner):
+            yield depth, step
+            yield from inner
+        else:
+            yield from ((deep - 1, each) for deep, each in inner)

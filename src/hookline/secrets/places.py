@@ -1,0 +1,262 @@
+r"""Secrets that are known by where they stand: after a name, in a header, in a URL.
+
+A regex finds what stands before a secret, and a function decides on that and on the value after it.
+The value is read in a second step: a name that holds no secret must not hide the one in its value.
+"""
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from hookline.secrets.names import NAME, WEAK, is_secret_name
+from hookline.secrets.rules import ASSIGNS_HINT, GAP, QUOTE
+from hookline.secrets.values import (
+    is_placeholder,
+    is_reference,
+    is_word,
+    looks_random,
+    names_code,
+)
+
+__all__ = ["PLACES", "Place", "Span"]
+
+Span = tuple[int, int]
+Read = Callable[[int], Sequence[Span] | None]
+"""Reads a place's value at an offset: its groups, or none when there is no value."""
+
+
+class Place(Struct, frozen=True):
+    """One kind of place: the family it gives, how it is found, and who decides."""
+
+    name: str
+    head: str
+    """What stands before the value; or all, when nothing is to be read after it."""
+    value: str
+    hint: str
+    """What the first look searches for, in text whose JSON escapes are as written."""
+    judge: Callable[[bytes, Sequence[Span], Read], Span | None]
+
+
+# How a value is written; each way has its group. Without its closing quote it ends with the line.
+_WAYS = ("string", "escaped", "double", "single", "backtick", "bare")
+_BARE = r"[^\s\"'`\x02;|<>,&(){}\[#\\][^\s\"'`\x02;|<>&)]*"
+_LINE = r"[^\s\"'`\x02][^\r\n\"'`\x02]*"
+
+
+def _value(bare: str, lead: str = "") -> str:
+    """A value in any of the ways; the lead is inside its quotes and stays."""
+    return (
+        rf"(?:(?:[bfruBFRU]{{1,2}})?(?:\s*\x02{lead}([^\x02]+)|\\+[\"'`]{lead}([^\"'`\\\n\x02]+)|"
+        rf"\"{lead}((?:[^\"\\\n\x02]|\\[^\n\x02])+)|'{lead}([^'\n\x02]+)|`{lead}([^`\n\x02]+))|"
+        rf"{lead}({bare}))"
+    )
+
+
+_CLOSE = rf"(?:{QUOTE}\]?\s*|[ \t]*)"
+_TYPED = r":[ \t]*[A-Za-z_][\w.\[\]|]{0,30}[ \t]+=[ \t]"
+_OPERATOR = r":=|=>|={1,3}|:"
+_SCHEME = (
+    r"(?i:(?:bearer|basic|token|digest|negotiate|api-?key|bot|key|oauth|hmac|"
+    r"aws4-hmac-sha256)[ \t]+)?"
+)
+_FLAG_TALK = frozenset(
+    b"to and or is are for with flag flags option options in as from the a an if must".split()
+)
+_NAME_BYTES = bytes(byte for byte in range(128) if chr(byte).isalnum() or chr(byte) in "_.-$")
+_SPACE = b" \t\r\n"
+
+
+def _found(spans: Sequence[Span]) -> tuple[str, Span]:
+    """Which way the value is written, and where it is."""
+    for way, span in zip(_WAYS, spans[-len(_WAYS) :], strict=True):
+        if span[0] >= 0:
+            return way, span
+    raise AssertionError("a value is written in one of the ways")
+
+
+def _trimmed(text: bytes, span: Span, way: str) -> Span:
+    """Without what ends a value and belongs to the text around it."""
+    start, end = span
+    value = text[start:end].rstrip(_SPACE)
+    if way == "bare":
+        value = value.rstrip(b",\\ ") if b"{" in value else value.rstrip(b",}\\ ")
+    return start, start + len(value)
+
+
+def _name_before(text: bytes, start: int) -> bytes:
+    """How the name begins whose telling word starts there."""
+    head = text[max(0, start - 64) : start]
+    before = head[len(head.rstrip(_NAME_BYTES)) :]
+    if before[:1] in {b"n", b"r", b"t"} and head[: -len(before)].endswith(b"\\"):
+        before = before[1:]  # the letter of an escape
+    return before.lstrip(b"-$.")
+
+
+def _begins_line(text: bytes, start: int) -> bool:
+    """Whether only the name is before the value on its line."""
+    head = text[max(0, start - 120) : start]
+    return not head[head.rfind(b"\n") + 1 :].rstrip(_NAME_BYTES).strip(b" \t-\x02\"'")
+
+
+def _assigned(text: bytes, spans: Sequence[Span], read: Read) -> Span | None:
+    """The value of ``NAME=value``, ``name: value`` or ``"name": "value"``."""
+    word, after = (text[slice(*span)] for span in spans[1:3])
+    operator = text[slice(*spans[3])]
+    before = _name_before(text, spans[1][0])
+    if not is_secret_name(before, word, after) or (found := read(spans[0][1])) is None:
+        return None
+    way, span = _found(found)
+    span = _trimmed(text, span, way)
+    value = text[slice(*span)]
+    if not value or is_placeholder(value):
+        return None
+    if is_reference(value, literal=way in {"string", "single"}):
+        return None
+    doubtful = operator == b"==" or (word.lower() in WEAK and not before and not after)
+    if doubtful and not looks_random(value):
+        return None
+    if way == "bare" and not _bare_is_secret(text, spans, value, before + word + after):
+        return None
+    return span
+
+
+def _bare_is_secret(text: bytes, spans: Sequence[Span], value: bytes, name: bytes) -> bool:
+    """Whether an unquoted value is a secret, and no code and no prose."""
+    word, operator = text[slice(*spans[1])].lower(), text[slice(*spans[3])]
+    spaced = text[spans[3][1] : spans[3][1] + 1] in {b" ", b"\t"}
+    if operator == b"=" and name.isupper() and not spaced:
+        return True  # as a shell or an .env file has it
+    if names_code(value, after_colon=operator == b":"):
+        return False
+    if value.lower() == word or value.split(b".")[-1] == name.split(b".")[-1]:
+        return False  # password=password, self.token = other.token
+    if looks_random(value):
+        return True
+    if operator == b":":  # `password: hunter` is YAML; in a sentence it is talk
+        return _begins_line(text, spans[1][0])
+    if spaced and is_word(value):
+        # `password = hunter` may be a settings file; `token = value` is code.
+        return word.startswith(b"passw") and _begins_line(text, spans[1][0])
+    return True
+
+
+def _flag(text: bytes, spans: Sequence[Span], read: Read) -> Span | None:
+    """The argument of ``--password value``."""
+    before, word, after = (text[slice(*span)] for span in spans[1:4])
+    if not is_secret_name(before, word, after) or (found := read(spans[0][1])) is None:
+        return None
+    way, span = _found(found)
+    if way == "bare" and b"," in text[slice(*found[1])]:
+        return None  # one item of a list, and the next is a variable
+    span = _trimmed(text, span, way)
+    value = text[slice(*span)]
+    if not value or value.startswith(b"-") or is_placeholder(value) or value in _FLAG_TALK:
+        return None
+    if way == "string" and text[found[0][1] + 1 : found[0][1] + 16].lstrip().startswith(b":"):
+        return None  # the flag was the value of a member, and this is the key of the next
+    return None if is_reference(value, literal=way in {"string", "single"}) else span
+
+
+def _header(text: bytes, spans: Sequence[Span], read: Read) -> Span | None:
+    """What follows the name of a header, its scheme aside."""
+    found = read(spans[0][1])
+    if found is None:
+        return None
+    way, (start, end) = _found(found)
+    opener = text[spans[0][0] - 1 : spans[0][0]] if spans[0][0] else b""
+    if way == "bare" and opener in {b"'", b'"', b"\x02"}:
+        # Quoted as a whole: other quote marks are its own.
+        end = _before(b"\x02", text, end, _before(b"\n", text, end, _before(opener, text, end)))
+    span = _trimmed(text, (start, end), way)
+    value = text[slice(*span)]
+    if not value or is_placeholder(value) or is_reference(value, literal=False):
+        return None
+    return None if names_code(value, after_colon=True) else span
+
+
+def _before(stop: bytes, text: bytes, start: int, end: int | None = None) -> int:
+    """Where the piece of text ends, at the latest before the stop."""
+    at = text.find(stop, start, end)
+    return at if at >= 0 else len(text) if end is None else end
+
+
+def _url(text: bytes, spans: Sequence[Span], _: Read) -> Span | None:
+    """The password of ``scheme://user:password@host``."""
+    value = text[slice(*spans[1])]
+    if is_placeholder(value) or is_reference(value, literal=False):
+        return None
+    port = value[:6].replace(b"?", b"#").split(b"#")
+    return None if len(port) > 1 and port[0].isdigit() else spans[1]
+
+
+def _user(text: bytes, spans: Sequence[Span], _: Read) -> Span | None:
+    """The password of ``curl -u user:password``."""
+    value = text[slice(*spans[1])]
+    if is_placeholder(value) or is_reference(value, literal=False):
+        return None
+    return spans[1]
+
+
+def _bearer(text: bytes, spans: Sequence[Span], _: Read) -> Span | None:
+    """What follows the word ``Bearer``, when it holds a digit as every long token does."""
+    value = text[slice(*spans[1])][:200]
+    return spans[1] if any(48 <= byte <= 57 for byte in value) else None
+
+
+def _header_named(names: str) -> str:
+    """A header in text, in a quoted argument, or as a member of a mapping."""
+    return rf"(?i:{names}){_CLOSE}(?:{_OPERATOR})[ \t]*"
+
+
+PLACES = (
+    Place(
+        "url-password",
+        r"://[^\s/@:\"'`\x02<>]*:([^\s/\"'`\x02<>]+)@",
+        "",
+        r":(?:\\*/){2}[^\s/@:\"'`<>]*:[^\s/\"'`<>]+@",
+        _url,
+    ),
+    Place(
+        "url-password",
+        r"(?i:curl)[^\n\x02]*?[ \t](?:-u|--user|--proxy-user)[ \t=]*(?:\\*[\"'])?"
+        r"[^\s:\"'\x02]+:([^\s\"'`\x02\\]+)",
+        "",
+        rf"(?i:curl)[^\n]*?(?:-u|--user|--proxy-user)(?:{GAP}|[=\"'\\])*[^\s:]+:",
+        _user,
+    ),
+    Place(
+        "authorization",
+        _header_named("authorization|x-api-key"),
+        _value(_LINE, _SCHEME),
+        rf"(?i:authorization|x-api-key){ASSIGNS_HINT}",
+        _header,
+    ),
+    Place(
+        "cookie",
+        _header_named("cookie2?"),
+        _value(_LINE, _SCHEME),
+        rf"(?i:cookie2?){ASSIGNS_HINT}",
+        _header,
+    ),
+    Place(
+        "bearer",
+        r"(?i:bearer)[ \t]+([A-Za-z0-9._~+/=-]{20,})",
+        "",
+        rf"(?i:bearer){GAP}+[A-Za-z0-9._~+/=\\-]{{20}}",
+        _bearer,
+    ),
+    Place(
+        "secret",
+        rf"{NAME}{_CLOSE}({_TYPED}|{_OPERATOR})[ \t]*",
+        _value(_BARE),
+        rf"{NAME}{ASSIGNS_HINT}",
+        _assigned,
+    ),
+    Place(
+        "secret",
+        rf"(?:^|[^\w.-]|\\[nrt])--?((?:[A-Za-z0-9]+[_.-])*){NAME}(?:{QUOTE})?",
+        rf"([ \t]*,\s*|[ \t]+){_value(_BARE)}",
+        rf"--?(?:[A-Za-z0-9]+[_.-])*{NAME}(?:{QUOTE}{GAP}*,|{GAP})",
+        _flag,
+    ),
+)

@@ -1,0 +1,159 @@
+"""An entry made ready to be stored: redacted, and cut where it is long.
+
+Everything textual is looked at for secrets before it becomes a row; nothing else is ever written.
+Nearly every event has none, so all of it is looked at together, and piece by piece only when
+something was found.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.model.events import ToolEvent
+from hookline.model.journal import Entry
+from hookline.secrets import redact_bytes
+from hookline.store.journal.cutting import Censor
+from hookline.store.journal.saying import (
+    SUBJECT_CAP,
+    Said,
+    encoded,
+    in_one_line,
+    said_of,
+    subject_of,
+)
+
+__all__ = ["FAILED", "Row", "row_of"]
+
+REPLY_CAP = 65_536
+SAID_CAP = 65_536
+TEXT_CAP = 4_096
+"""For one text, where all that was said together is more than ``SAID_CAP``."""
+NAME_CAP = 256
+
+FAILED = "failed"
+"""In place of a verdict where there was none: ``failure`` says why."""
+
+
+class Row(Struct, frozen=True):
+    """One row: the columns of ``events`` in their order, and the payload."""
+
+    columns: tuple[Any, ...]
+    payload: bytes
+    session_end: bool = False
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it holds in memory."""
+        return len(self.payload) + sum(map(len, self.columns[-3:])) + 1_000
+
+
+class _Pieces(Struct):
+    """All of an entry that is text."""
+
+    names: tuple[str, ...]
+    """The event's id, its native name, its session, its tool."""
+    said: bytes
+    payload: bytes
+    stdout: bytes
+    stderr: bytes
+
+
+def row_of(entry: Entry, *, payload_cap: int = 262_144) -> Row:
+    """The row of an entry, whatever its hooks put into their answers."""
+    try:
+        return _row(entry, said_of(entry), payload_cap)
+    except Exception as error:
+        # That there was an event is known, and so is its verdict.
+        failure = f"this event could not be written down in full: {type(error).__name__}: {error}"
+        reason = entry.outcome.reason if entry.outcome is not None else ""
+        kept = Said(reason=reason, failure=f"{entry.failure} {failure}".strip())
+        return _row(entry, kept, payload_cap)
+
+
+def _row(entry: Entry, said: Said, payload_cap: int) -> Row:
+    event, outcome, reply = entry.event, entry.outcome, entry.reply
+    pieces = _Pieces(_names(entry), encoded(said), entry.payload, reply.stdout, reply.stderr)
+    hooks, redactions, cut = said.hooks, 0, False
+    if not (_fits(entry, pieces, payload_cap) and _is_clean(pieces)):
+        censor = Censor()
+        pieces = _censored(entry, said, pieces, payload_cap, censor)
+        hooks = msgspec.json.decode(pieces.said, type=Said).hooks
+        redactions, cut = censor.redactions, censor.cut
+    kind = event.event_id() if event is not None else ""
+    identity, native_event, session_id, tool_name = pieces.names
+    columns = (
+        identity,
+        entry.attempt,
+        int(entry.at.timestamp() * 1e6),
+        entry.ns,
+        entry.dialect,
+        native_event,
+        kind,
+        session_id,
+        event.tool.kind.value if isinstance(event, ToolEvent) else "",
+        tool_name,
+        outcome.answer.verdict.value if outcome is not None else FAILED,
+        hooks,
+        redactions,
+        cut,
+        reply.exit_code,
+        pieces.said.decode(),
+        pieces.stdout,
+        pieces.stderr,
+    )
+    return Row(columns, pieces.payload, kind == "session_end")
+
+
+def _names(entry: Entry) -> tuple[str, ...]:
+    event = entry.event
+    if event is None:
+        return entry.id, entry.native_event, "", ""
+    tool = event.tool.name if isinstance(event, ToolEvent) else ""
+    return entry.id, entry.native_event or event.native_event, event.session_id, tool
+
+
+def _fits(entry: Entry, pieces: _Pieces, payload_cap: int) -> bool:
+    """Whether nothing has to be cut, and nothing was cut that nobody has looked at."""
+    return (
+        len(pieces.payload) <= payload_cap
+        and len(pieces.said) <= SAID_CAP
+        and len(pieces.stdout) <= REPLY_CAP
+        and len(pieces.stderr) <= REPLY_CAP
+        and max(map(len, pieces.names)) <= NAME_CAP
+        # The subject is a part of the payload, which is looked at whole.
+        and (bool(pieces.payload) or len(subject_of(entry.event)) <= SUBJECT_CAP)
+    )
+
+
+def _is_clean(pieces: _Pieces) -> bool:
+    try:
+        names = "\n".join(pieces.names).encode()
+    except UnicodeEncodeError:
+        return False
+    together = (pieces.said, pieces.payload, pieces.stdout, pieces.stderr, names)
+    return not redact_bytes(b"\n".join(together)).count
+
+
+def _censored(
+    entry: Entry, said: Said, pieces: _Pieces, payload_cap: int, censor: Censor
+) -> _Pieces:
+    # The subject was cut already, perhaps in the middle of a secret: begin again with all of it.
+    first = Censor()
+    subject = in_one_line(first.text(subject_of(entry.event), 4 * SUBJECT_CAP))
+    text = encoded(replace(said, subject=subject)) if said.subject else pieces.said
+    kept = _Pieces(
+        names=tuple(_valid(censor.text(name, NAME_CAP)) for name in pieces.names),
+        said=censor.data(text, SAID_CAP, TEXT_CAP),
+        payload=censor.raw(pieces.payload, payload_cap),
+        stdout=censor.raw(pieces.stdout, REPLY_CAP),
+        stderr=censor.raw(pieces.stderr, REPLY_CAP),
+    )
+    # What it is a part of has the same secrets, and they are not counted twice.
+    censor.redactions = max(censor.redactions, first.redactions)
+    return kept
+
+
+def _valid(name: str) -> str:
+    return name.encode("utf-8", "replace").decode()

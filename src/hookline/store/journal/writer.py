@@ -1,0 +1,235 @@
+"""The journal of a process that answers many events: commits in the loop, syncs beside it.
+
+A commit costs less than handing it to a thread would. What waits for the disk, which is a sync or a
+checkpoint, is done by one thread and delays no answer.
+"""
+
+import asyncio
+import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from hookline.model.journal import Entry, JournalSettings
+from hookline.store.journal.files import is_damage
+from hookline.store.journal.keeper import Keeper
+from hookline.store.journal.ledger import Busy, Ledger
+from hookline.store.journal.once import write_once
+from hookline.store.journal.recording import Row, row_of
+from hookline.store.journal.retention import Retention
+
+if TYPE_CHECKING:
+    from hookline.store.journal.postgres import Shipper
+
+__all__ = ["SqliteJournal"]
+
+SYNC_EVERY = 0.15
+CHECKPOINT_EVERY = 4 << 20
+PRUNE_EVERY = 600.0
+# A process that only inserts a row is done in less; one that holds the file for longer than this
+# must not hold up an agent.
+BUSY_LIMIT = 0.1
+_BUSY_PAUSE = 0.002
+_LAST_TRIES = 100
+_STEPS = 16
+_DEFAULT = JournalSettings()
+
+
+class _Waiting(Struct):
+    row: Row
+    done: "asyncio.Future[str]"
+
+
+class SqliteJournal:
+    """One file that many events at once are written to; an implementation of ``Journal``."""
+
+    def __init__(self, path: str, settings: JournalSettings = _DEFAULT) -> None:
+        self._settings = settings
+        self._full = settings.durability == "full"
+        self._payload_cap = settings.payload_kb << 10
+        self._max_bytes = settings.max_mb << 20
+        self._ledger = Ledger(path, full=self._full, grow=self._full)
+        self._shipper = _shipper(path, settings.dsn) if settings.dsn else None
+        hold = self._shipper.watermark if self._shipper is not None else ""
+        self._keeper = Keeper(path, Retention.of(settings, hold=hold))
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="hookline-journal")
+        self._waiting: list[_Waiting] = []
+        self._busy_since: float | None = None
+        self._turn_taken = False
+        self._flushing: asyncio.Handle | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._retry: asyncio.TimerHandle | None = None
+        self._upkeep: asyncio.Task[None] | None = None
+        self._dirty = False
+        self._hurry = False
+        self._pruned_at = 0.0
+        self._since_pruning = 0
+        self._warning = ""
+        self._closed = False
+
+    async def write(self, entry: Entry) -> str:
+        """Returns when the entry will survive this process; never raises."""
+        if self._closed:
+            # Settings changed, or the process is about to end, while this event was judged.
+            return write_once(self._ledger.path, entry, self._settings)
+        try:
+            row = row_of(entry, payload_cap=self._payload_cap)
+        except Exception as error:
+            # Nothing that was not looked at is ever stored.
+            self._ledger.backlog.lost += 1
+            return f"the journal has lost event {entry.id}: {type(error).__name__}: {error}"
+        loop = asyncio.get_running_loop()
+        # The first of a turn of the loop is committed at once, which is all there is with one
+        # agent at work. Others of the same turn share one commit; a sync is always shared.
+        if not (self._full or self._turn_taken or self._waiting):
+            self._turn_taken = True
+            loop.call_soon(self._turn_over)
+            with suppress(Busy):
+                return self._wrote(self._ledger.write((row,)), row.session_end)
+        waiting = _Waiting(row, loop.create_future())
+        self._waiting.append(waiting)
+        if self._flushing is None:
+            self._flushing = loop.call_soon(self._flush)
+        return await waiting.done
+
+    def _turn_over(self) -> None:
+        self._turn_taken = False
+
+    def _flush(self) -> None:
+        """Commits all that waits, in one transaction."""
+        self._flushing = None
+        batch, rows = self._waiting, [each.row for each in self._waiting]
+        loop = asyncio.get_running_loop()
+        try:
+            warning = self._ledger.write(rows)
+        except Busy:
+            now = loop.time()
+            self._busy_since = self._busy_since or now
+            if now - self._busy_since < BUSY_LIMIT and not self._closed:
+                self._flushing = loop.call_later(_BUSY_PAUSE, self._flush)
+                return
+            warning = self._ledger.keep(rows, "another process has it locked")
+        self._busy_since = None
+        self._waiting = []
+        warning = self._wrote(warning, any(row.session_end for row in rows))
+        for each in batch:
+            if not each.done.done():
+                each.done.set_result(warning)
+
+    def _wrote(self, warning: str, session_end: bool) -> str:
+        """Sees to what follows a commit; the warning, or one that was waiting to be said."""
+        if self._closed:
+            return warning
+        loop = asyncio.get_running_loop()
+        self._dirty = True
+        self._hurry = self._hurry or session_end
+        if self._upkeep is None:
+            if self._hurry:
+                self._begin_upkeep()
+            elif self._timer is None:
+                self._timer = loop.call_later(SYNC_EVERY, self._begin_upkeep)
+        if self._retry is None and self._ledger.backlog:
+            self._retry = loop.call_later(self._ledger.pause(), self._catch_up)
+        if self._shipper is not None:
+            self._shipper.nudge()
+            warning = warning or self._shipper.warning()
+        if self._warning and not warning:
+            warning, self._warning = self._warning, ""
+        return warning
+
+    def _catch_up(self) -> None:
+        """Tries again to write what could not be written, though no event comes."""
+        self._retry = None
+        if not self._ledger.backlog or self._closed:
+            return
+        try:
+            self._warning = self._wrote(self._ledger.write(()), session_end=False)
+        except Busy:
+            self._retry = asyncio.get_running_loop().call_later(BUSY_LIMIT, self._catch_up)
+
+    def _begin_upkeep(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None
+        self._dirty = self._hurry = False
+        self._upkeep = asyncio.get_running_loop().create_task(self._keep_up())
+
+    async def _keep_up(self) -> None:
+        """Syncs; and when it is time, moves the log into the file and forgets the oldest."""
+        loop = asyncio.get_running_loop()
+        try:
+            if self._ledger.is_open:
+                await loop.run_in_executor(self._worker, self._keeper.sync)
+                if self._ledger.written > CHECKPOINT_EVERY:
+                    self._since_pruning += self._ledger.written
+                    self._ledger.written = 0
+                    await loop.run_in_executor(self._worker, self._keeper.checkpoint)
+                await self._prune(loop)
+        except (OSError, sqlite3.Error) as error:
+            self._warning = self._disorder(error)
+        finally:
+            self._upkeep = None
+            if self._dirty and not self._closed:
+                pause = 0.0 if self._hurry else SYNC_EVERY
+                self._timer = loop.call_later(pause, self._begin_upkeep)
+
+    def _disorder(self, error: OSError | sqlite3.Error) -> str:
+        if isinstance(error, sqlite3.Error) and is_damage(error):
+            with suppress(OSError):
+                return self._ledger.set_aside(error)
+        return f"the journal cannot be kept in order: {error}."
+
+    async def _prune(self, loop: asyncio.AbstractEventLoop) -> None:
+        """A few small steps, and more of them while nothing else is to do."""
+        much = self._since_pruning > self._max_bytes // 16
+        if not much and loop.time() < self._pruned_at + PRUNE_EVERY:
+            return
+        steps = 0
+        while await loop.run_in_executor(self._worker, self._keeper.prune):
+            steps += 1
+            if self._keeper.unshipped:
+                self._warning = self._keeper.confession()
+            if self._closed or (self._dirty and steps >= _STEPS):
+                return
+        self._pruned_at, self._since_pruning = loop.time(), 0
+
+    async def aclose(self) -> None:
+        """Writes what is left, syncs and closes."""
+        if self._closed:
+            return
+        self._closed = True
+        for handle in (self._timer, self._retry, self._flushing):
+            if handle is not None:
+                handle.cancel()
+        if self._waiting:
+            self._flush()
+        if self._upkeep is not None:
+            await asyncio.wait([self._upkeep])
+        if self._shipper is not None:
+            await self._shipper.aclose()
+        await asyncio.get_running_loop().run_in_executor(self._worker, self._finish)
+        self._worker.shutdown()
+
+    def _finish(self) -> None:
+        ledger = self._ledger
+        for _ in range(_LAST_TRIES):
+            before = len(ledger.backlog)
+            try:
+                if before:
+                    ledger.write_now(())
+            except Busy:
+                time.sleep(_BUSY_PAUSE)
+                continue
+            if len(ledger.backlog) == before:
+                break
+        self._keeper.close(sync=ledger.is_open)
+        ledger.close()
+
+
+def _shipper(path: str, dsn: str) -> "Shipper":
+    from hookline.store.journal.postgres import Shipper
+
+    return Shipper(path, dsn)

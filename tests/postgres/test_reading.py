@@ -1,0 +1,141 @@
+"""What is read from PostgreSQL is what the local journal gives for the same question."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.model.answers import Answer, ask, deny
+from hookline.model.errors import HooklineError
+from hookline.model.events import PreToolUse, Stop, UserPromptSubmit
+from hookline.model.journal import JournalSettings
+from hookline.model.tools import tool
+from hookline.store.journal.postgres_reader import PostgresReader
+from hookline.store.journal.reader import Filter, Reader
+from support.journals import a_journal, a_run, an_entry, shell, shipped
+from support.postgres import Server
+
+T0 = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+ENTRIES = [
+    an_entry(shell("git status", session_id="alpha-1"), runs=[a_run("look")], at=T0),
+    an_entry(
+        shell("git push", session_id="alpha-2"),
+        deny('not "today"'),
+        runs=[a_run("look"), a_run("no pushing", deny("no"))],
+        at=T0 + timedelta(minutes=1),
+    ),
+    an_entry(
+        PreToolUse(tool=tool("read", path="/etc/hosts"), session_id="beta", dialect="codex"),
+        ask("sure?"),
+        at=T0 + timedelta(minutes=2),
+        payload='{"note": "Grüße 100% _ok_ back\\\\slash"}'.encode(),
+    ),
+    an_entry(
+        UserPromptSubmit(prompt="tidy up", session_id="beta"),
+        Answer(context=("line one\nline two",)),
+        at=T0 + timedelta(minutes=3),
+    ),
+    an_entry(Stop(session_id="beta"), outcome=None, failure="no config", at=T0),
+]
+
+
+@pytest.fixture
+def readers(server: Server, tmp_path: Path) -> Iterator[tuple[Reader, PostgresReader]]:
+    path, dsn = tmp_path / "journal.db", server.dsn("journal")
+
+    async def main() -> None:
+        # Old events: kept, so that both have the same.
+        async with a_journal(path, JournalSettings(dsn=dsn, keep_days=36_500)) as journal:
+            for entry in ENTRIES:
+                assert await journal.write(entry) == ""
+            await shipped(path, dsn)
+
+    asyncio.run(main())
+    with Reader(str(path)) as local, PostgresReader(dsn) as remote:
+        yield local, remote
+
+
+FILTERS: list[dict[str, Any]] = [
+    {},
+    {"limit": 2},
+    {"after_seq": 2},
+    {"after_seq": 1, "limit": 2},
+    {"session": "beta"},
+    {"session": "alpha"},
+    {"event": "pre_tool_use"},
+    {"verdict": "deny"},
+    {"verdict": "failed"},
+    {"tool": "shell"},
+    {"hook": "look"},
+    {"hook": "no pushing"},
+    {"hook": "no push"},
+    {"hook": "LOOK"},
+    {"hook": "l%k"},
+    {"dialect": "codex"},
+    {"since": T0 + timedelta(minutes=2)},
+    {"until": T0 + timedelta(minutes=1)},
+    {"text": "GIT PUSH"},
+    {"text": 'not "today"'},
+    {"text": "one\nline"},
+    {"text": "Grüße"},
+    {"text": "100% _ok"},
+    {"text": "100x"},
+    {"text": "back\\slash"},
+    {"text": "alpha-2"},
+    {"session": "beta", "verdict": "failed", "text": "config"},
+]
+
+
+def test_every_filter_finds_the_same_in_both(readers: tuple[Reader, PostgresReader]) -> None:
+    local, remote = readers
+    for given in FILTERS:
+        wanted = Filter(**given)
+        mine, theirs = local.query(wanted), remote.query(wanted)
+        assert [each.id for each in mine] == [each.id for each in theirs], given
+    assert any(local.query(Filter(**given)) for given in FILTERS)
+
+
+def test_all_else_is_the_same_in_both(readers: tuple[Reader, PostgresReader]) -> None:
+    local, remote = readers
+    assert local.sessions() == remote.sessions()
+    mine, theirs = local.stats(), remote.stats()
+    assert (mine.events, mine.sessions, mine.verdicts) == (
+        theirs.events,
+        theirs.sessions,
+        theirs.verdicts,
+    )
+    assert (mine.first, mine.last) == (theirs.first, theirs.last)
+    assert theirs.bytes > 0
+    entry = ENTRIES[1]
+    assert remote.find(entry.id[:10]).id == entry.id
+    newest, denied = remote.last(), remote.last(Filter(verdict="deny"))
+    assert newest is not None
+    assert denied is not None
+    assert (newest.id, denied.id) == (ENTRIES[-1].id, entry.id)
+    assert remote.version() == newest.seq
+    with pytest.raises(HooklineError, match="no event in the journal"):
+        remote.find("xyz")
+    with pytest.raises(HooklineError, match="several events"):
+        remote.find("")
+
+
+def test_a_server_that_is_away_or_empty_is_an_error_in_words(server: Server) -> None:
+    with pytest.raises(HooklineError, match="cannot be read"):
+        PostgresReader(server.dsn("journal"))
+    with pytest.raises(HooklineError, match="cannot be read"):
+        PostgresReader("postgresql://hookline@127.0.0.1:1/nowhere")
+
+
+def test_a_connection_that_was_lost_is_made_again(
+    readers: tuple[Reader, PostgresReader], server: Server
+) -> None:
+    _, remote = readers
+    assert len(remote.query()) == len(ENTRIES)
+    server.kill()
+    with pytest.raises(HooklineError, match="cannot be read"):
+        remote.query()
+    server.start()
+    assert len(remote.query()) == len(ENTRIES)

@@ -1,0 +1,223 @@
+"""``hookline log``: what was written down of events, and which of it one wants to see."""
+
+import json
+import re
+import selectors
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from support.cli import Machine
+
+RULES = """\
+version: 1
+hooks:
+  - {name: no-push, on: pre_tool_use, match: {command: "git push*"}, deny: Not this.}
+  - {name: sure, on: pre_tool_use, match: {command: "rm *"}, ask: Sure?}
+  - {name: tell, on: session_start, context: Be kind.}
+"""
+LINE = re.compile(
+    r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  (?P<verdict>\w+) +(?P<event>\w+) +(?P<dialect>[\w-]+) +"
+    r"[\d.]+ ms  (?P<id>\w+)  (?P<rest>.*)"
+)
+
+
+@pytest.fixture
+def machine(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Machine:
+    machine = Machine(tmp_path, capfdbinary)
+    machine.trust(RULES)
+    return machine
+
+
+def shell(command: str, **fields: object) -> dict[str, object]:
+    return {"event": "pre_tool_use", "tool": {"name": "shell", "command": command}, **fields}
+
+
+def subjects(machine: Machine, *words: str) -> list[str]:
+    done = machine.call("log", "--json", *words)
+    assert done.code == 0, done.err
+    return [each["subject"] for each in done.lines]
+
+
+def test_one_line_per_event_the_newest_last(machine: Machine) -> None:
+    machine.hook(shell("git push"))
+    machine.hook({"event": "session_start", "source": "startup"})
+    machine.hook(shell("ls"))
+    lines = [LINE.fullmatch(line) for line in machine.call("log").out.splitlines()]
+    told = [
+        (each["verdict"], each["event"], each["dialect"], each["rest"]) for each in lines if each
+    ]
+    assert told == [
+        ("deny", "pre_tool_use", "canonical", "shell git push  no-push"),
+        ("pass", "session_start", "canonical", "startup"),
+        ("pass", "pre_tool_use", "canonical", "shell ls"),
+    ]
+
+
+def test_json_has_all_of_an_event_on_one_line(machine: Machine) -> None:
+    machine.hook(shell("git push", session_id="s1"))
+    (line,) = machine.call("log", "--json").lines
+    assert line["verdict"] == "deny"
+    assert line["decided_by"] == ["no-push"]
+    assert line["session_id"] == "s1"
+    assert line["project_dir"] == str(machine.project)
+    assert line["payload"]["tool"] == {"name": "shell", "command": "git push"}
+    assert json.loads(line["stdout"])["verdict"] == "deny"
+    assert line["runs"][0]["source"] == f"{machine.config}:3"
+    assert line["approximate"] is False
+    assert line["ms"] > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("--session", "one"), ["git push", "rm x"]),
+        (("--event", "session_start"), ["startup"]),
+        (("--verdict", "deny"), ["git push"]),
+        (("--verdict", "ask", "--verdict", "ask"), ["rm x"]),
+        (("--tool", "shell"), ["git push", "rm x", "ls"]),
+        (("--hook", "tell"), ["startup"]),
+        (("--dialect", "codex"), []),
+        (("--text", "sure?"), ["rm x"]),
+        (("--since", "1h"), ["git push", "rm x", "ls", "startup"]),
+        (("--since", "2999-01-01"), []),
+        (("--until", "2h"), []),
+        (("-n", "1"), ["startup"]),
+        (("-n", "2", "--tool", "shell"), ["rm x", "ls"]),
+    ],
+)
+def test_filters_leave_what_is_wanted(
+    machine: Machine, words: tuple[str, ...], found: list[str]
+) -> None:
+    machine.hook(shell("git push", session_id="one-a"))
+    machine.hook(shell("rm x", session_id="one-b"))
+    machine.hook(shell("ls", session_id="two"))
+    machine.hook({"event": "session_start", "source": "startup"})
+    assert subjects(machine, *words) == found
+
+
+def test_nothing_found_is_said_on_stderr(machine: Machine) -> None:
+    machine.hook(shell("ls"))
+    done = machine.call("log", "--verdict", "halt")
+    assert (done.code, done.out) == (0, "")
+    assert done.err == "No such event has been written down.\n"
+    assert machine.call("log", "--verdict", "halt", "--json") == (0, "", "")
+
+
+def test_what_could_not_be_judged_is_there_as_failed(machine: Machine) -> None:
+    machine.hook(b"{half", "pre_tool_use")
+    (line,) = machine.call("log", "--verdict", "failed").out.splitlines()
+    assert "(unreadable)" in line
+    assert "JSON" in line
+
+
+def test_without_a_journal_it_says_how_one_begins(machine: Machine) -> None:
+    done = machine.call("log")
+    assert (done.code, done.out) == (1, "")
+    assert "there is no journal at" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("--event", "pre_tool_us"), "did you mean `pre_tool_use`?"),
+        (("--since", "yesterday"), "is no time: write 30m"),
+        (("--verdict", "no"), "'failed'"),
+    ],
+)
+def test_a_wrong_filter_says_what_can_be_written(
+    machine: Machine, words: tuple[str, ...], hint: str
+) -> None:
+    done = machine.call("log", *words)
+    assert done.code == 2
+    assert hint in done.err
+
+
+def test_nothing_in_an_event_can_paint_the_terminal(machine: Machine) -> None:
+    machine.hook(shell("echo \x1b[2J \u202e"))
+    out = machine.call("log").out
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+
+
+class Followed:
+    """``hookline log -f``, read line by line."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self.process = process
+        assert process.stdout is not None
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(process.stdout, selectors.EVENT_READ)
+
+    def line(self) -> str:
+        until = time.monotonic() + 20
+        text = b""
+        while not text.endswith(b"\n"):
+            assert self._selector.select(until - time.monotonic()), f"nothing came: {text!r}"
+            assert self.process.stdout is not None
+            byte = self.process.stdout.read(1)
+            assert byte, "it ended"
+            text += byte
+        return text.decode()
+
+    def close(self) -> None:
+        self._selector.close()
+        self.process.kill()
+        self.process.communicate(timeout=20)
+
+
+def follow(machine: Machine, *words: str) -> Followed:
+    return Followed(machine.start("log", "-f", *words, bufsize=0))
+
+
+def test_following_goes_on_with_new_events_until_it_is_interrupted(machine: Machine) -> None:
+    machine.hook(shell("first"))
+    followed = follow(machine)
+    try:
+        assert "shell first" in followed.line()
+        machine.hook(shell("second"))
+        assert "shell second" in followed.line()
+        machine.hook(shell("third"))
+        assert "shell third" in followed.line()
+        followed.process.send_signal(signal.SIGINT)
+        out, err = followed.process.communicate(timeout=20)
+        assert (followed.process.returncode, out, err) == (0, b"", b"")
+    finally:
+        followed.close()
+
+
+def test_following_keeps_to_the_filter_and_to_json(machine: Machine) -> None:
+    machine.hook(shell("ls"))
+    followed = follow(machine, "--verdict", "deny", "--json", "-n", "1")
+    try:
+        machine.hook(shell("ls again"))
+        machine.hook(shell("git push"))
+        assert json.loads(followed.line())["subject"] == "git push"
+    finally:
+        followed.close()
+
+
+def test_following_waits_for_a_journal_that_is_not_there_yet(machine: Machine) -> None:
+    followed = follow(machine)
+    try:
+        machine.hook(shell("first"))
+        assert "shell first" in followed.line()
+    finally:
+        followed.close()
+
+
+def test_following_goes_on_when_a_new_journal_takes_the_place_of_the_old(machine: Machine) -> None:
+    for number in range(3):
+        machine.hook(shell(f"old {number}"))
+    followed = follow(machine, "-n", "1")
+    try:
+        assert "shell old 2" in followed.line()
+        for file in (machine.state / "journal").iterdir():
+            file.rename(machine.base / file.name)
+        machine.hook(shell("new"))
+        assert "shell new" in followed.line()
+    finally:
+        followed.close()

@@ -1,0 +1,313 @@
+"""``hookline replay``: what a change of policy would have done to what has happened."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hookline
+from support.cli import Machine
+
+CAPTURES = Path(hookline.__file__).parent / "dialects/claude_code/captures"
+OLD = """\
+version: 1
+hooks:
+  - {name: no-push, on: pre_tool_use, match: {command: "git push*"}, deny: Ask a person.}
+  - {name: sure, on: pre_tool_use, match: {command: "rm *"}, ask: Sure?}
+"""
+
+
+@pytest.fixture
+def machine(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Machine:
+    return Machine(tmp_path, capfdbinary)
+
+
+def hooks(*entries: str) -> str:
+    return "version: 1\nhooks:\n" + "".join(f"  - {{{entry}}}\n" for entry in entries)
+
+
+def shell(command: str, **fields: object) -> dict[str, object]:
+    return {"event": "pre_tool_use", "tool": {"name": "shell", "command": command}, **fields}
+
+
+def session(machine: Machine, *commands: str) -> None:
+    """A session in which an agent runs these commands."""
+    machine.hook({"event": "session_start", "source": "startup", "session_id": "s1"})
+    for command in commands:
+        machine.hook(shell(command, session_id="s1"))
+
+
+def replayed(machine: Machine, *words: str, code: int) -> Any:
+    done = machine.call("replay", "--json", *words)
+    assert done.code == code, done.err or done.out
+    return done.json
+
+
+def test_the_same_config_says_the_same(machine: Machine) -> None:
+    machine.trust(OLD)
+    session(machine, "git push", "rm x", "ls")
+    report = replayed(machine, code=0)
+    assert report["counts"] == {"same": 4, "milder": 0, "stricter": 0, "text": 0}
+    assert report["differences"] == []
+    assert report["differs"] is False
+    assert "Events judged again: 4\n      4 the same\n" in machine.call("replay").out
+
+
+def test_a_changed_policy_is_told_by_counts_and_examples(machine: Machine) -> None:
+    machine.trust(OLD)
+    session(machine, "git push", "rm x", "ls", "curl x")
+    machine.write(
+        machine.config,
+        hooks(
+            "name: sure, on: pre_tool_use, match: {command: 'rm *'}, ask: Really sure?",
+            "name: no-net, on: pre_tool_use, match: {command: 'curl *'}, deny: Stay here.",
+        ),
+    )
+    report = replayed(machine, "--edited", code=1)
+    assert report["counts"] == {"same": 2, "milder": 1, "stricter": 1, "text": 1}
+    found = {each["subject"]: each for each in report["differences"]}
+    milder, stricter, text = found["git push"], found["curl x"], found["rm x"]
+    assert (milder["change"], milder["was"]["verdict"], milder["now"]["verdict"]) == (
+        "milder",
+        "deny",
+        "pass",
+    )
+    assert milder["was"]["by"] == [f"no-push ({machine.config}:3)"]
+    assert (stricter["change"], stricter["now"]["verdict"]) == ("stricter", "deny")
+    assert stricter["now"]["by"] == [f"no-net ({machine.config}:4)"]
+    assert (text["was"]["reasons"], text["now"]["reasons"]) == (["Sure?"], ["Really sure?"])
+    out = machine.call("replay", "--edited").out
+    assert "milder  pre_tool_use  git push" in out
+    assert f"was deny  no-push ({machine.config}:3)" in out
+    assert "1 stricter" in out
+
+
+def test_a_line_that_moves_is_no_change(machine: Machine) -> None:
+    machine.trust(OLD)
+    session(machine, "git push", "rm x")
+    machine.write(machine.config, OLD.replace("hooks:", "# more\n# lines\nhooks:"))
+    assert replayed(machine, "--edited", code=0)["counts"]["same"] == 3
+
+
+def test_another_file_may_be_judged_by(machine: Machine) -> None:
+    machine.trust(OLD)
+    session(machine, "git push", "ls")
+    machine.write("new.yaml", "version: 1\n")
+    report = replayed(machine, "--config", "new.yaml", code=1)
+    assert report["counts"]["milder"] == 1
+
+
+def test_a_session_or_a_time_may_be_chosen(machine: Machine) -> None:
+    machine.trust(OLD)
+    session(machine, "git push")
+    machine.hook(shell("rm x", session_id="other"))
+    assert sum(replayed(machine, "--session", "s1", code=0)["counts"].values()) == 2
+    assert sum(replayed(machine, "--since", "1h", code=0)["counts"].values()) == 3
+    assert sum(replayed(machine, "--limit", "1", code=0)["counts"].values()) == 1
+    none = machine.call("replay", "--since", "2999-01-01")
+    assert none.code == 1
+    assert "there is no event to judge again" in none.err
+
+
+class TestHooksThatAreNotRun:
+    def test_a_program_is_taken_to_say_what_it_said(self, machine: Machine) -> None:
+        machine.write("g.sh", "#!/bin/sh\necho ran >> log\necho no >&2\nexit 2\n", 0o755)
+        machine.trust(hooks("name: guard, on: pre_tool_use, run: ./g.sh"))
+        session(machine, "ls", "pwd")
+        report = replayed(machine, code=0)
+        assert report["counts"]["same"] == 3
+        assert report["recalled"] == {"guard": 2}
+        assert report["unknown"] == {}
+        assert (machine.project / "log").read_text() == "ran\nran\n"
+        assert "taken to say what they said then: guard (2)" in machine.call("replay").out
+
+    def test_what_a_new_one_would_say_is_not_known(self, machine: Machine) -> None:
+        machine.trust(OLD)
+        session(machine, "ls")
+        machine.write("g.sh", "#!/bin/sh\necho ran >> log\nexit 2\n", 0o755)
+        machine.write(machine.config, hooks("name: guard, on: pre_tool_use, run: ./g.sh"))
+        report = replayed(machine, "--edited", code=0)
+        assert report["unknown"] == {"guard": 1}
+        assert not (machine.project / "log").exists()
+        assert "is not known: guard (1)" in machine.call("replay", "--edited").out
+
+    def test_a_failure_of_then_is_judged_by_the_policy_of_now(self, machine: Machine) -> None:
+        machine.trust(hooks("name: guard, on: pre_tool_use, run: 'exit 7'"))
+        session(machine, "ls")
+        machine.write(
+            machine.config, hooks("name: guard, on: pre_tool_use, run: 'exit 7', on_error: warn")
+        )
+        report = replayed(machine, "--edited", code=1)
+        assert report["counts"]["milder"] == 1
+
+    def test_with_run_they_run(self, machine: Machine) -> None:
+        machine.trust(OLD)
+        session(machine, "ls")
+        machine.write("g.sh", "#!/bin/sh\necho no >&2\nexit 2\n", 0o755)
+        machine.write(machine.config, hooks("name: guard, on: pre_tool_use, run: ./g.sh"))
+        report = replayed(machine, "--edited", "--run", code=1)
+        assert report["counts"]["stricter"] == 1
+        assert report["unknown"] == report["recalled"] == {}
+
+
+class TestEventsThatDoNotCompare:
+    def test_redacted_events_are_counted_apart_and_fail_nothing(self, machine: Machine) -> None:
+        token = "ghp_" + "A1b2" * 9
+        machine.trust(
+            hooks(f"name: leak, on: pre_tool_use, match: {{command: '*{token}*'}}, deny: No.")
+        )
+        session(machine, f"echo {token}", "ls")
+        report = replayed(machine, code=0)
+        assert report["counts"]["same"] == 2
+        assert report["approximate"] == {"same": 0, "milder": 1, "stricter": 0, "text": 0}
+        (difference,) = report["differences"]
+        assert difference["approximate"] is True
+        out = machine.call("replay").out
+        assert "Approximate, since they were stored redacted or cut: 1" in out
+        assert token not in out
+
+    def test_what_was_not_judged_then_is_left_out(self, machine: Machine) -> None:
+        machine.trust(OLD)
+        machine.hook(b"{half", "pre_tool_use")
+        machine.hook(shell("git push"))
+        report = replayed(machine, code=0)
+        assert report["skipped"] == {"it could not be read": 1}
+        assert report["counts"]["same"] == 1
+
+    def test_what_no_hook_was_asked_about_is_left_out(self, machine: Machine) -> None:
+        halt = json.dumps({"verdict": "halt", "reason": "Enough."})
+        machine.write("halt.sh", f"#!/bin/sh\necho '{halt}'\n", 0o755)
+        machine.trust(hooks("name: g, on: pre_tool_use, match: {command: 'git *'}, run: ./halt.sh"))
+        for command, words in (("git push", ()), ("ls", ()), ("ls", ("--timeout", "60"))):
+            payload = {
+                "hook_event_name": "PreToolUse",
+                "session_id": "s1",
+                "transcript_path": "/t",
+                "turn_id": "1",
+                "model": "m",
+                "cwd": str(machine.project),
+                "permission_mode": "default",
+                "tool_name": "Bash",
+                "tool_input": {"command": command},
+                "tool_use_id": command,
+            }
+            call = ("hook", "codex", "PreToolUse", *machine.own, *words)
+            machine.call(*call, stdin=json.dumps(payload))
+        machine.user_file.parent.mkdir(parents=True)
+        machine.user_file.write_text("version: 1\nhoks: []\n")
+        machine.hook(shell("ls"))
+        machine.user_file.unlink()
+        report = replayed(machine, code=0)
+        assert report["counts"]["same"] == 1
+        assert report["skipped"] == {
+            "the session had been halted": 1,
+            "the same call had been answered a moment before": 1,
+            "it could not be judged when it happened": 1,
+        }
+        assert "1 left out: the session had been halted" in machine.call("replay").out
+
+    def test_to_let_an_agent_stop_is_milder_than_to_keep_it_going(self, machine: Machine) -> None:
+        machine.trust(hooks("name: tests, on: stop, deny: Fix the tests."))
+        machine.hook({"event": "stop", "session_id": "s1"})
+        assert replayed(machine, code=0)["counts"]["same"] == 1
+        machine.write("new.yaml", "version: 1\n")
+        report = replayed(machine, "--config", "new.yaml", code=1)
+        assert report["counts"]["milder"] == 1
+
+    def test_what_a_builtin_tells_of_the_moment_is_no_difference(self, machine: Machine) -> None:
+        machine.trust(hooks("name: when, use: add-date", "name: env, use: add-environment-info"))
+        session(machine, "ls")
+        (machine.project / "package.json").write_text("{}")
+        assert replayed(machine, code=0)["differs"] is False
+
+
+class TestFromFiles:
+    def test_captures_are_judged_by_two_configs(self, machine: Machine) -> None:
+        machine.write("old.yaml", "version: 1\n")
+        machine.write("new.yaml", hooks("name: no, on: permission_request, deny: Never."))
+        report = replayed(
+            machine,
+            *("--config", "new.yaml", "--against", "old.yaml", "--captures", str(CAPTURES)),
+            code=1,
+        )
+        captured = list(CAPTURES.glob("PermissionRequest-*.json"))
+        assert report["counts"]["stricter"] == len(captured) > 1
+        assert sum(report["counts"].values()) == len(list(CAPTURES.glob("*.json")))
+        assert report["differences"][0]["name"] in map(str, captured)
+
+    def test_payloads_alone_are_compared_with_what_is_in_force(self, machine: Machine) -> None:
+        machine.trust(OLD)
+        (machine.base / "events.jsonl").write_text(
+            "".join(json.dumps(shell(command)) + "\n" for command in ("git push", "ls"))
+        )
+        jsonl = ("--jsonl", str(machine.base / "events.jsonl"))
+        machine.write("new.yaml", "version: 1\n")
+        assert replayed(machine, *jsonl, "--config", "new.yaml", code=1)["counts"]["milder"] == 1
+        missing = machine.call("replay", *jsonl)
+        assert missing.code == 2
+        assert "say what to compare with" in missing.err
+
+    def test_what_log_printed_can_be_replayed_elsewhere(self, machine: Machine) -> None:
+        machine.trust(OLD)
+        session(machine, "git push", "rm x", "ls")
+        exported = machine.base / "session.jsonl"
+        exported.write_text(machine.call("log", "--json").out, encoding="utf-8")
+        for file in (machine.state / "journal").iterdir():
+            file.unlink()
+        jsonl = ("--jsonl", str(exported))
+        assert replayed(machine, *jsonl, code=0)["counts"]["same"] == 4
+        machine.write("new.yaml", "version: 1\n")
+        report = replayed(machine, *jsonl, "--config", "new.yaml", code=1)
+        assert report["counts"]["milder"] == 2
+
+    def test_the_dialect_of_bare_payloads_can_be_said(self, machine: Machine) -> None:
+        payload = json.loads((CAPTURES / "PermissionRequest-Bash.json").read_text())["payload"]
+        (machine.base / "one").mkdir()
+        (machine.base / "one/a.json").write_text(json.dumps(payload))
+        machine.write("new.yaml", hooks("name: no, on: permission_request, deny: Never."))
+        words = ("--captures", str(machine.base / "one"), "--config", "new.yaml")
+        report = replayed(machine, *words, "--as", "claude-code", code=1)
+        assert report["counts"]["stricter"] == 1
+
+    @pytest.mark.parametrize(
+        ("words", "hint"),
+        [
+            (("--captures", "none"), "has no file that ends in .json"),
+            (("--jsonl", "none"), "cannot be read"),
+            (("--jsonl", "bad.jsonl"), "bad.jsonl:2: expected one JSON object"),
+        ],
+    )
+    def test_what_is_no_event_is_named_with_its_line(
+        self, machine: Machine, words: tuple[str, ...], hint: str
+    ) -> None:
+        machine.write("bad.jsonl", json.dumps(shell("ls")) + "\n[1]\n")
+        done = machine.call("replay", *words)
+        assert done.code == 1
+        assert hint in done.err
+
+    @pytest.mark.parametrize(
+        "words",
+        [("--captures", "a", "--jsonl", "b"), ("--captures", "a", "--session", "s")],
+    )
+    def test_options_that_do_not_go_together_are_refused(
+        self, machine: Machine, words: tuple[str, ...]
+    ) -> None:
+        assert machine.call("replay", *words).code == 2
+
+
+def test_a_config_that_is_wrong_says_where(machine: Machine) -> None:
+    machine.trust(OLD)
+    session(machine, "ls")
+    machine.write("new.yaml", "version: 1\nhoks: []\n")
+    done = machine.call("replay", "--config", "new.yaml")
+    assert done.code == 1
+    assert "new.yaml:2" in done.err
+
+
+def test_a_replay_writes_nothing_down(machine: Machine) -> None:
+    machine.trust(OLD)
+    session(machine, "git push", "ls")
+    before = machine.call("log", "--json").out
+    replayed(machine, code=0)
+    assert machine.call("log", "--json").out == before

@@ -1,0 +1,134 @@
+"""The journal forgets what is too old and what is too much, in steps, and never its newest."""
+
+import asyncio
+import os
+import sqlite3
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from hookline.model.journal import JournalSettings
+from hookline.store.journal.files import connected
+from hookline.store.journal.keeper import Keeper
+from hookline.store.journal.retention import Retention, prune, size_of
+from support.journals import a_journal, all_rows, an_entry, until, write_all
+
+NOW = datetime.now(UTC)
+MUCH = 1 << 40
+
+
+def days_ago(count: float) -> datetime:
+    return NOW - timedelta(days=count)
+
+
+def pruned(path: Path, retention: Retention, now: float | None = NOW.timestamp()) -> int:
+    """Steps until there is nothing more to do; how many events went."""
+    connection = connected(str(path))
+    try:
+        gone, shrinking = 0, size_of(connection) > retention.max_bytes
+        for _ in range(1_000):
+            step = prune(connection, retention, now=now, shrinking=shrinking)
+            assert step.events <= 100, "a step is small"
+            gone += step.events
+            if not step.more:
+                return gone
+        raise AssertionError("it never ends")
+    finally:
+        connection.close()
+
+
+def test_events_that_are_too_old_go(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    old = [an_entry(at=days_ago(10 + number / 1e6)) for number in range(1_200)]
+    new = [an_entry(at=days_ago(1)) for _ in range(3)]
+    write_all(path, [*old, *new])
+    assert pruned(path, Retention(keep_days=7, max_bytes=MUCH)) == 1_200
+    assert [each.id for each in all_rows(path)] == [each.id for each in new]
+    connection = sqlite3.connect(path)
+    assert connection.execute("SELECT count(*) FROM payloads").fetchone() == (3,)
+    connection.close()
+
+
+def test_old_events_go_though_a_wrong_clock_made_those_before_them_new(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    ahead = [an_entry(at=days_ago(-1_000)) for _ in range(600)]
+    old = [an_entry(at=days_ago(10)) for _ in range(5)]
+    write_all(path, [*ahead, *old, an_entry(at=days_ago(0))])
+    assert pruned(path, Retention(keep_days=7, max_bytes=MUCH)) == 5
+
+
+def test_the_newest_event_stays_so_that_no_number_is_given_twice(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    write_all(path, [an_entry(at=days_ago(60)) for _ in range(4)])
+    assert pruned(path, Retention(keep_days=7, max_bytes=MUCH)) == 3
+    assert pruned(path, Retention(keep_days=7, max_bytes=1)) == 0
+    write_all(path, [an_entry()])
+    assert [each.seq for each in all_rows(path)] == [4, 5]
+
+
+def test_when_there_is_too_much_the_oldest_go_and_the_disk_gets_its_room_back(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "journal.db"
+    entries = [an_entry(payload=os.urandom(5_000), at=NOW) for _ in range(2_000)]
+    write_all(path, entries)
+    full = path.stat().st_size
+    cap = 5_000_000
+    assert full > 2 * cap
+
+    pruned(path, Retention(keep_days=7, max_bytes=cap))
+
+    rows = all_rows(path)
+    assert [each.id for each in rows] == [each.id for each in entries[-len(rows) :]]
+    assert 0.5 * cap < path.stat().st_size < 1.5 * cap
+
+
+def test_a_clock_that_cannot_be_believed_makes_nothing_old(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    write_all(path, [an_entry(at=days_ago(60)) for _ in range(4)])
+    assert pruned(path, Retention(keep_days=7, max_bytes=MUCH), now=None) == 0
+
+
+def test_a_clock_that_jumped_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.db"
+    write_all(path, [an_entry() for _ in range(4)])
+    careful = Keeper(str(path), Retention(keep_days=7, max_bytes=MUCH))
+    real = time.time
+    monkeypatch.setattr("hookline.store.journal.keeper.time.time", lambda: real() + 365 * 86_400)
+    assert not careful.prune()
+    careful.close(sync=False)
+    assert len(all_rows(path)) == 4
+
+
+def test_what_was_not_shipped_stays_however_old_but_not_when_room_is_short(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    write_all(path, [an_entry(at=days_ago(60), payload=bytes(4_000)) for _ in range(100)])
+    connection = connected(str(path))
+    connection.execute("INSERT INTO meta VALUES ('shipped', '40')")
+    kept = Retention(keep_days=7, max_bytes=MUCH, hold="shipped")
+    assert pruned(path, kept) == 40
+    assert [each.seq for each in all_rows(path)] == list(range(41, 101))
+
+    connection.execute("UPDATE meta SET value = '60'")
+    step = prune(
+        connection, Retention(keep_days=7, max_bytes=1, hold="shipped"), now=None, shrinking=True
+    )
+    connection.close()
+    assert (step.events, step.unshipped) == (59, 39)
+
+
+def test_the_writer_forgets_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    old = [an_entry(at=datetime.now(UTC) - timedelta(days=40)) for _ in range(700)]
+
+    async def main() -> None:
+        async with a_journal(path, JournalSettings(keep_days=30)) as journal:
+            await asyncio.gather(*(journal.write(each) for each in old))
+            await journal.write(an_entry())
+            await until(lambda: len(all_rows(path)) == 1)
+
+    asyncio.run(main())

@@ -1,0 +1,200 @@
+"""The parts of the bench that do not measure: what timings come to, and what is made of them."""
+
+import itertools
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+import pytest
+from bench.baseline import inserts_per_second, rows_in
+from bench.driving import requests
+from bench.load import resident_kb
+from bench.measure import Ratio
+from bench.peers import PEERS, fastest_product
+from bench.report import Report, Table, as_json, markdown
+from bench.scenes import EMPTY, FULL, payload, rules, write_payloads
+from bench.spawning import Program, Timed, run, words
+from bench.spread import spread
+from bench.stage import Stage
+from bench.warm import against_true, table
+
+from hookline import registry
+from hookline.app import App
+from hookline.config.compile import compile_file
+from hookline.daemon.frames import Decoder
+from hookline.model.hook import Layer
+from hookline.store.journal.schema import COLUMNS, INSERT_EVENT, INSERT_PAYLOAD, migrate
+
+
+def _ratio(ours: float, theirs: float, limit: float, *, least: bool = False) -> Ratio:
+    return Ratio(
+        what="ours", against="theirs", ours_us=ours, theirs_us=theirs, limit=limit, least=least
+    )
+
+
+def _timed(*us: float) -> Timed:
+    return Timed(us=list(us), stdout="", stderr="")
+
+
+def test_a_spread_has_the_middle_and_the_tail() -> None:
+    of_hundred = spread([float(number) for number in range(1, 102)])
+    assert (of_hundred.count, of_hundred.p50) == (101, 51.0)
+    assert (of_hundred.p95, of_hundred.p99) == (96.0, 100.0)
+
+
+@pytest.mark.parametrize(
+    ("ours", "least", "holds"),
+    [(17.0, False, True), (17.1, False, False), (16.9, True, False), (17.0, True, True)],
+)
+def test_a_figure_holds_up_to_its_limit_or_from_it_on(
+    ours: float, least: bool, holds: bool
+) -> None:
+    assert _ratio(ours, 10.0, 1.7, least=least).holds is holds
+
+
+def test_all_figures_are_in_one_table_and_other_tables_and_notes_come_after() -> None:
+    extra = Table(title="More", columns=["what", "µs"], rows=[["a thing", "1,234"]])
+    text = markdown(
+        [
+            Report(ratios=[_ratio(1234.5, 1000.0, 1.7)], tables=[extra]),
+            Report(ratios=[_ratio(5.0, 10.0, 0.7, least=True)], notes=["A sentence."]),
+        ]
+    )
+    assert text.splitlines() == [
+        "| hookline | µs | against | µs | ratio | limit | holds |",
+        "|---|--:|---|--:|--:|--:|---|",
+        "| ours | 1,234.5 | theirs | 1,000.0 | 1.23 | ≤ 1.7 | yes |",
+        "| ours | 5.0 | theirs | 10.0 | 0.50 | ≥ 0.7 | NO |",
+        "",
+        "**More**",
+        "",
+        "| what | µs |",
+        "|---|--:|",
+        "| a thing | 1,234 |",
+        "",
+        "A sentence.",
+    ]
+
+
+def test_json_has_every_timing_and_what_was_concluded() -> None:
+    report = Report(ratios=[_ratio(3.0, 2.0, 1.4)], samples={"row": [1.0, 2.0]})
+    told = msgspec.json.decode(msgspec.json.encode(as_json([report])))
+    assert told["samples"] == {"row": [1.0, 2.0]}
+    assert (told["ratios"][0]["ratio"], told["ratios"][0]["holds"]) == (1.5, False)
+
+
+def test_tails_are_compared_with_tails() -> None:
+    ours, bare = _timed(*range(2, 204, 2)), _timed(*range(1, 102))
+    assert against_true("p50", ours, bare, 3).ratio == 2.0
+    tail = against_true("p95", ours, bare, 3, tail=True)
+    assert (tail.ours_us, tail.theirs_us) == (192.0, 96.0)
+
+
+def test_rows_are_shown_as_multiples_of_the_bare_program() -> None:
+    shown = table("t", {"/bin/true": _timed(10, 10), "ours": _timed(15, 15)}, ["x: missing here"])
+    assert [row[0] for row in shown.rows] == ["/bin/true", "ours", "x: missing here"]
+    assert shown.rows[1][4:] == ["1.50", "1.50"]
+
+
+def test_scripts_are_for_scale_and_never_the_fastest_product() -> None:
+    products = [peer.name for peer in PEERS if peer.product]
+    scripts = [peer.name for peer in PEERS if not peer.product]
+    timed = {name: _timed(50, 50) for name in products} | {name: _timed(1, 1) for name in scripts}
+    timed[products[-1]] = _timed(40, 40)
+    assert fastest_product(timed) == products[-1]
+    assert fastest_product({name: timed[name] for name in scripts}) is None
+
+
+def test_payloads_have_the_size_asked_for_and_no_two_the_same_command(tmp_path: Path) -> None:
+    files = write_payloads(tmp_path, 30, "/p", size=2048)
+    raws = [Path(file).read_bytes() for file in files]
+    assert {len(raw) for raw in raws} == {2048}
+    commands = {msgspec.json.decode(raw)["tool_input"]["command"] for raw in raws}
+    assert len(commands) == 30
+    assert len(payload(0, "/p", size=1 << 20)) == 1 << 20
+
+
+@pytest.mark.parametrize("many", [0, 1, 100])
+def test_generated_files_are_configs_of_that_many_rules(many: int) -> None:
+    raw = (rules(many) if many else EMPTY) + FULL
+    kit = App(env={"HOME": "/nonexistent"}, cwd="/", home="/nonexistent").kit
+    assert registry.handlers()
+    compiled = compile_file(
+        raw, file="hookline.yaml", layer=Layer.USER, project_dir="/", kit=kit, read=_no_file
+    )
+    assert len(compiled.hooks) == many
+
+
+def _no_file(path: str) -> bytes:
+    raise FileNotFoundError(path)
+
+
+def test_frames_differ_in_id_and_command_and_are_whole_requests(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, "s", EMPTY)
+    seen = set()
+    for frame in itertools.islice(requests(stage, "session", first=5), 40):
+        decoder = Decoder()
+        decoder.feed(frame)
+        assert decoder.complete
+        request = decoder.take(0.0)
+        assert request.argv == tuple(stage.words)
+        seen.add((request.id, msgspec.json.decode(request.stdin)["tool_input"]["command"]))
+    assert len({event for event, _ in seen}) == len({command for _, command in seen}) == 40
+
+
+def test_the_baseline_writes_the_rows_it_was_given(tmp_path: Path) -> None:
+    path = str(tmp_path / "journal.db")
+    given = ["id-1", *(["text"] * (len(COLUMNS) - 1))]
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        migrate(connection, path)
+        seq = connection.execute(INSERT_EVENT, given).lastrowid
+        connection.execute(INSERT_PAYLOAD, (seq, b"payload"))
+    rows = rows_in(path)
+    assert (list(rows.event), rows.payload) == (given, b"payload")
+    assert inserts_per_second(rows, threads=4, events=40) > 0
+
+
+def test_words_for_the_parent_end_in_nul_each() -> None:
+    program = Program(name="n", argv=["/bin/true"], env={"A": "b"}, cwd="/", inputs=["/dev/null"])
+    raw = words([program], rounds=2, warm=1)
+    expected = ["2", "1", "1", "n", "/", "1", "/bin/true", "1", "A=b", "1", "/dev/null"]
+    assert raw.decode().split("\0") == [*expected, ""]
+
+
+def _shell(script: str, inputs: list[str], *, says: str = "", cwd: str = "/") -> Program:
+    argv = ["/bin/sh", "-c", script]
+    return Program(name=script, argv=argv, env={"A": "b"}, cwd=cwd, inputs=inputs, says=says)
+
+
+def test_each_program_runs_in_its_place_with_its_own_input(tmp_path: Path) -> None:
+    large = tmp_path / "large"
+    large.write_bytes(b"x" * 3_000_000)
+    small = tmp_path / "small"
+    small.write_text("hello")
+    told = run(
+        [
+            _shell("pwd; echo $A; cat", [str(small)], says="hello", cwd=str(tmp_path)),
+            _shell("wc -c", [str(large)], says="3000000"),
+            _shell("exec 0<&-; exit 0", [str(large)]),
+            _shell("head -c 200000 /dev/zero", [str(small)]),
+        ],
+        rounds=3,
+        warm=1,
+    )
+    assert [len(row.us) for row in told.values()] == [3, 3, 3, 3]
+    assert next(iter(told.values())).stdout == f"{tmp_path}\nb\nhello"
+
+
+def test_a_fast_failure_is_no_fast_answer(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.write_bytes(b"")
+    with pytest.raises(RuntimeError, match=r"3 of 3 runs failed.*ended with 7.*'oh'"):
+        run([_shell("printf oh >&2; exit 7", [str(empty)])], rounds=3, warm=1)
+    with pytest.raises(RuntimeError, match="'yes' was expected on stdout"):
+        run([_shell("echo no", [str(empty)], says="yes")], rounds=3, warm=1)
+
+
+def test_resident_memory_is_read_from_the_system() -> None:
+    assert resident_kb(os.getpid()) > 1000
