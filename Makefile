@@ -61,8 +61,9 @@ coverage: setup
 	  $(BIN)/python -m coverage report --include="*/hookline/$$part/*" --fail-under=95 || exit 1; \
 	done
 
+# All suites, or some: make bench SUITES="warm peers"
 bench: $(BENCH_STAMP)
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench $(SUITES)
 
 generate: setup
 	$(BIN)/python tools/generate.py

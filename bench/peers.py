@@ -17,9 +17,7 @@ from msgspec import Struct
 from bench import warm
 from bench.measure import Ratio
 from bench.report import Report
-from bench.scenes import write_payloads
 from bench.spawning import BUILD, Program, Timed
-from bench.spawning import run as spawn
 from bench.stage import Stage, stage
 from hookline.cli.init import starter
 
@@ -54,18 +52,18 @@ class Missing(Exception):
 def run() -> Report:
     """Our p50 against the fastest product, and a table of all."""
     with stage("starter", starter()) as first:
-        programs = [warm.bare(first, ROUNDS + WARM), first.program(OURS, ROUNDS + WARM)]
+        programs = [first.program(OURS, ROUNDS + WARM)]
         missing = []
         for peer in PEERS:
             try:
                 programs.append(_program(peer, first))
             except (Missing, OSError, subprocess.SubprocessError) as exc:
                 missing.append(f"{peer.name}: missing here, {exc}")
-        timed = spawn(programs, rounds=ROUNDS, warm=WARM)
+        timed = warm.turns(*programs, rounds=ROUNDS, warm=WARM)
     title = "Peers, a command that each lets pass, 2 KB"
     return Report(
         ratios=_figure(timed),
-        tables=[warm.table(title, timed, missing)],
+        tables=[warm.table(title, [timed], missing)],
         samples={f"peers: {name}": row.us for name, row in timed.items()},
     )
 
@@ -99,9 +97,7 @@ def _program(peer: Peer, like: Stage) -> Program:
     peer.install()
     home = like.root / "peers" / peer.name
     home.mkdir(parents=True)
-    inputs = like.inputs(ROUNDS + WARM)
-    if peer.event != "PreToolUse":
-        inputs = write_payloads(home / "payloads", ROUNDS + WARM, like.project, event=peer.event)
+    inputs = like.inputs(ROUNDS + WARM, event=peer.event)
     program = Program(
         name=peer.name,
         argv=peer.argv(home),

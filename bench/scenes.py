@@ -3,7 +3,7 @@
 No two payloads of a run have the same command, so nothing that remembers a command's text helps.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -64,12 +64,12 @@ def payload(
 
 
 def write_payloads(
-    directory: Path, count: int, cwd: str, *, size: int = 2048, event: str = "PreToolUse"
+    directory: Path, numbers: Iterable[int], cwd: str, size: int = 2048, event: str = "PreToolUse"
 ) -> list[str]:
-    """That many different ones, as files."""
+    """Those with these numbers, as files."""
     directory.mkdir(parents=True, exist_ok=True)
     files = []
-    for number in range(count):
+    for number in numbers:
         file = directory / f"{number}.json"
         file.write_bytes(payload(number, cwd, size=size, event=event))
         files.append(str(file))

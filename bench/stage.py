@@ -37,7 +37,7 @@ class Stage:
             Path(path).mkdir(parents=True, mode=0o700)
         Path(self.user_config, "hookline", "hookline.yaml").write_bytes(config)
         self.env = agent_env(str(root), self.project)
-        self._inputs: dict[int, list[str]] = {}
+        self._told = 0
 
     @property
     def words(self) -> list[str]:
@@ -52,12 +52,13 @@ class Stage:
         """Where its journal is."""
         return journal_file(self.home)
 
-    def inputs(self, count: int, size: int = 2048) -> list[str]:
-        """Payload files of that size; asked again, the same ones."""
-        if len(self._inputs.get(size, ())) < count:
-            directory = self.root / f"payloads-{size}"
-            self._inputs[size] = write_payloads(directory, count, self.project, size=size)
-        return self._inputs[size][:count]
+    def inputs(self, count: int, size: int = 2048, event: str = "PreToolUse") -> list[str]:
+        """That many payload files; no two of a stage tell of the same call."""
+        files = write_payloads(
+            self.root / "payloads", range(self._told, self._told + count), self.project, size, event
+        )
+        self._told += count
+        return files
 
     def program(
         self, name: str, count: int, *, start: Sequence[str] = (), size: int = 2048

@@ -1,13 +1,12 @@
 """What an agent waits for at each tool call, against the barest program that it could start.
 
-All rows of a table are of one run in turns; the journal is on everywhere.
+Every row was taken in turns with that program; the journal is on everywhere.
 """
 
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from statistics import median
 
 import hookline
 from bench.measure import Ratio
@@ -19,29 +18,19 @@ from bench.stage import Stage, stage
 from hookline.cli.init import starter
 from hookline.client import fastest
 
-__all__ = ["against_true", "bare", "run", "table"]
+__all__ = ["BARE", "against_true", "run", "table", "turns"]
 
-ROUNDS = 1_000
+ROUNDS = 800
 WARM = 60
 COLD_ROUNDS = 40
 LARGE_ROUNDS = 150
 MEGABYTE = 1 << 20
+BARE = "/bin/true"
 THIN = str(Path(hookline.__file__).parent / "client" / "thin.py")
 
 
-def bare(like: Stage, count: int) -> Program:
-    """The barest program, in the same place with the same input."""
-    return Program(
-        name="/bin/true",
-        argv=["/bin/true"],
-        env=like.env,
-        cwd=like.project,
-        inputs=like.inputs(count),
-    )
-
-
 def run() -> Report:
-    """Warm rows, rules and sizes, the cold path: three runs in turns."""
+    """Each comparison is a run of its own: a fifth daemon beside would take the others' caches."""
     with ExitStack() as stack:
         empty = stack.enter_context(stage("empty", EMPTY))
         first = stack.enter_context(stage("starter", starter()))
@@ -51,41 +40,41 @@ def run() -> Report:
         stages = [empty, first, full, one, hundred]
         count = ROUNDS + WARM
         before = sum(each.answered() for each in stages)
-        warm = spawn(
-            [
-                bare(first, count),
-                empty.program("client + daemon, empty config", count),
-                first.program("client + daemon, starter config", count),
-                full.program("client + daemon, starter config, durability: full", count),
-                one.program("client + daemon, one rule", count),
-                hundred.program("client + daemon, 100 rules", count),
-            ],
-            rounds=ROUNDS,
-            warm=WARM,
-        )
+        runs = [
+            turns(first.program("starter config", count)),
+            turns(empty.program("empty config", count)),
+            turns(full.program("starter config, durability: full", count)),
+            turns(one.program("one rule", count), hundred.program("100 rules", count)),
+        ]
         missed = before + count * len(stages) - sum(each.answered() for each in stages)
-        large = spawn(
-            [
-                bare(empty, LARGE_ROUNDS),
-                empty.program("client + daemon, empty config, 2 KB", LARGE_ROUNDS),
-                empty.program("client + daemon, empty config, 1 MB", LARGE_ROUNDS, size=MEGABYTE),
-            ],
+        large = turns(
+            empty.program("empty config, 2 KB", LARGE_ROUNDS),
+            empty.program("empty config, 1 MB", LARGE_ROUNDS, size=MEGABYTE),
             rounds=LARGE_ROUNDS - 10,
             warm=10,
         )
         cold = _cold(first)
-    tables = [
-        table("Warm path, PreToolUse on a shell command, 2 KB", warm),
-        table("Payload size, empty config", large),
-        table("Without the native client, starter config", cold),
-    ]
-    timed = {**cold, **large, **warm}
     return Report(
-        ratios=_figures(timed),
-        tables=tables,
+        ratios=_figures([*runs, large, cold]),
+        tables=[
+            table("Client + daemon, PreToolUse on a shell command, 2 KB", runs),
+            table("Payload size", [large]),
+            table("Without the native client, starter config", [cold]),
+        ],
         notes=_notes(missed),
-        samples={name: row.us for name, row in timed.items()},
+        samples={
+            f"{name}, run {number}": row.us
+            for number, timed in enumerate([*runs, large, cold])
+            for name, row in timed.items()
+        },
     )
+
+
+def turns(*programs: Program, rounds: int = ROUNDS, warm: int = WARM) -> dict[str, Timed]:
+    """These in turns with the barest one."""
+    like = programs[0]
+    bare_one = Program(name=BARE, argv=[BARE], env=like.env, cwd=like.cwd, inputs=like.inputs)
+    return spawn([bare_one, *programs], rounds=rounds, warm=warm)
 
 
 def _notes(missed: int) -> list[str]:
@@ -116,29 +105,21 @@ def _cold(first: Stage) -> dict[str, Timed]:
         cwd=first.project,
         inputs=first.inputs(COLD_ROUNDS),
     )
-    programs = [bare(first, COLD_ROUNDS), nothing, thin, in_process]
-    return spawn(programs, rounds=COLD_ROUNDS - 3, warm=3)
+    return turns(nothing, thin, in_process, rounds=COLD_ROUNDS - 3, warm=3)
 
 
-def _figures(timed: dict[str, Timed]) -> list[Ratio]:
-    first = timed["client + daemon, starter config"]
+def _figures(runs: Sequence[dict[str, Timed]]) -> list[Ratio]:
+    found = {name: (row, timed) for timed in runs for name, row in timed.items()}
+    first, beside = found["starter config"]
+    full, beside_full = found["starter config, durability: full"]
+    rows = {name: row for name, (row, _) in found.items()}
     return [
-        against_true("warm, starter config, p50", first, timed["/bin/true"], 1.7),
-        against_true("warm, starter config, p95", first, timed["/bin/true"], 2.5, tail=True),
-        against_true(
-            "warm, starter config, durability: full, p50",
-            timed["client + daemon, starter config, durability: full"],
-            timed["/bin/true"],
-            2.2,
-        ),
-        _pair(timed, "client + daemon, 100 rules", "client + daemon, one rule", 1.2),
-        _pair(
-            timed,
-            "client + daemon, empty config, 1 MB",
-            "client + daemon, empty config, 2 KB",
-            5.0,
-        ),
-        _pair(timed, "in process, no daemon", "python -c pass", 9.0),
+        against_true("warm, starter config, p50", first, beside[BARE], 1.7),
+        against_true("warm, starter config, p95", first, beside[BARE], 2.5, tail=True),
+        against_true("warm, starter config, durability: full, p50", full, beside_full[BARE], 2.2),
+        _pair(rows, "100 rules", "one rule", 1.2),
+        _pair(rows, "empty config, 1 MB", "empty config, 2 KB", 5.0),
+        _pair(rows, "in process, no daemon", "python -c pass", 9.0),
     ]
 
 
@@ -157,33 +138,29 @@ def against_true(
     )
 
 
-def _pair(timed: dict[str, Timed], ours: str, theirs: str, limit: float) -> Ratio:
+def _pair(rows: dict[str, Timed], ours: str, theirs: str, limit: float) -> Ratio:
+    mine, other = rows[ours].spread, rows[theirs].spread
     return Ratio(
-        what=ours,
+        what=f"warm, {ours}" if "daemon" not in ours else ours,
         against=theirs,
-        ours_us=median(timed[ours].us),
-        theirs_us=median(timed[theirs].us),
+        ours_us=mine.p50,
+        theirs_us=other.p50,
         limit=limit,
-        ours_p95_us=timed[ours].spread.p95,
+        ours_p95_us=mine.p95,
     )
 
 
-def table(title: str, timed: dict[str, Timed], marks: Sequence[str] = ()) -> Table:
-    """Every row with its tail, and how many bare spawns it takes; ``marks`` are rows of words."""
-    bare_one = timed["/bin/true"].spread
+def table(title: str, runs: Sequence[dict[str, Timed]], marks: Sequence[str] = ()) -> Table:
+    """Every row with its tail, beside the bare spawn of its run; ``marks`` are rows of words."""
     rows = []
-    for name, row in timed.items():
-        one = row.spread
-        rows.append(
-            [
-                name,
-                f"{one.p50:,.0f}",
-                f"{one.p95:,.0f}",
-                f"{one.p99:,.0f}",
-                f"{one.p50 / bare_one.p50:.2f}",
-                f"{one.p95 / bare_one.p95:.2f}",
-            ]
-        )
-    rows += [[mark, "", "", "", "", ""] for mark in marks]
-    columns = ["started", "p50 µs", "p95 µs", "p99 µs", "× p50", "× p95"]
+    for timed in runs:
+        bare_one = timed[BARE].spread
+        for name, row in timed.items():
+            one = row.spread
+            figures = [one.p50, one.p95, one.p99, bare_one.p50]
+            times = [one.p50 / bare_one.p50, one.p95 / bare_one.p95]
+            if name != BARE:
+                rows.append([name, *(f"{us:,.0f}" for us in figures), *(f"{x:.2f}" for x in times)])
+    columns = ["started", "p50 µs", "p95 µs", "p99 µs", f"{BARE} beside it", "× p50", "× p95"]
+    rows += [[mark, *[""] * (len(columns) - 1)] for mark in marks]
     return Table(title=title, columns=columns, rows=rows)

@@ -81,6 +81,7 @@ class App:
         self.env = env
         self.cwd = cwd
         self.attempt = 1
+        self.umask = -1
         self.journal = JournalSettings()
         """How the journal is to be kept, by the config that was last in force for this caller."""
         self.configured = True
@@ -114,10 +115,12 @@ class App:
         self._explains = remember
         self._engines: dict[int, tuple[Config, Engine]] = {}
 
-    def for_caller(self, env: Mapping[str, str], cwd: str, attempt: int = 1) -> "App":
+    def for_caller(
+        self, env: Mapping[str, str], cwd: str, *, attempt: int = 1, umask: int = -1
+    ) -> "App":
         """The same app with all that it has loaded, as another process calls it."""
         other = copy(self)
-        other.env, other.cwd, other.attempt = env, cwd, attempt
+        other.env, other.cwd, other.attempt, other.umask = env, cwd, attempt, umask
         return other
 
     def _pins_for(self, hook: Hook) -> PinnedFiles:
@@ -214,6 +217,7 @@ class App:
             deadline=None if timeout is None else monotonic() + timeout,
             attempt=self.attempt,
             depth=depth,
+            umask=self.umask,
         )
         try:
             outcome = await self._judge(event, config, caller, client)

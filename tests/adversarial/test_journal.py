@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -213,6 +214,31 @@ def test_damage_under_a_running_journal_is_noticed_and_outlived(tmp_path: Path) 
     assert last.id in {each.id for each in all_rows(path)}
 
 
+def test_damage_that_only_retention_runs_into_sets_the_journal_aside(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    old = datetime.now(UTC) - timedelta(days=20)
+    entries = [an_entry(at=old, payload=b"%04d" % number * 800) for number in range(50)]
+    write_all(path, entries)
+    page = path.read_bytes().index(entries[3].payload[:400]) // 4096
+    damaged_at(path, page * 4096, b"\xff" * 4096)
+    first, second = an_entry(), an_entry()
+    said: list[str] = []
+
+    async def main() -> None:
+        async with a_journal(path, JournalSettings(keep_days=10)) as journal:
+            said.append(await journal.write(first))
+            await until(lambda: set_aside(tmp_path))
+            await until(lambda: journal._warning)
+            said.append(await journal.write(second))
+
+    asyncio.run(main())
+    assert said[0] == "", "new events go elsewhere in the file"
+    assert "was damaged" in said[1]
+    (aside,) = set_aside(tmp_path)
+    assert str(aside) in said[1]
+    assert [each.id for each in all_rows(path)] == [second.id]
+
+
 def test_damaged_journals_do_not_fill_the_disk(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     for number in range(6):
@@ -251,6 +277,8 @@ def test_a_directory_that_cannot_be_made_is_a_warning_until_it_can(tmp_path: Pat
                 warning = await journal.write(entry)
                 assert "cannot be written: Not a directory" in warning
                 assert f"{number + 1} events wait in memory" in warning
+            tries = journal._ledger._pause
+            await until(lambda: journal._ledger._pause > tries)  # once more in vain
             blocker.unlink()
             await until(lambda: not journal._ledger.backlog)
             assert await journal.write(entries[2]) == ""

@@ -55,6 +55,7 @@ class Request(NamedTuple):
     event_id: bytes
     attempt: bytes
     cwd: bytes
+    umask: bytes
     argv: list[bytes]
     env: dict[bytes, bytes]
     stdin: bytes
@@ -71,11 +72,11 @@ def read_request(data: bytes) -> Request:
         fields.append(data[at + 4 : end])
         at = end
     assert at == len(data)
-    version, event_id, attempt, cwd, count, *rest = fields
+    version, event_id, attempt, cwd, umask, count, *rest = fields
     argv, (count, *rest) = rest[: int(count)], rest[int(count) :]
     env = dict(variable.split(b"=", 1) for variable in rest[: int(count)])
     (stdin,) = rest[int(count) :]
-    return Request(version, event_id, attempt, cwd, argv, env, stdin)
+    return Request(version, event_id, attempt, cwd, umask, argv, env, stdin)
 
 
 def answer(out: bytes = b"", err: bytes = b"", code: int = 0) -> bytes:
@@ -401,6 +402,12 @@ def test_argv_directory_environment_and_payload_arrive_byte_for_byte(agent: Agen
     assert (request.argv, request.cwd, request.stdin) == (expected, odd, payload)
     # Python sets this one for itself in the C locale; the agent did not.
     assert {**request.env, b"LC_CTYPE": b""} == {**env, b"LC_CTYPE": b""}
+
+
+def test_the_umask_of_the_agent_is_handed_on(agent: Agent) -> None:
+    with serving(agent.home, answers(answer())) as peer:
+        agent.run(preexec_fn=lambda: os.umask(0o027))
+    assert int(peer.requests[0].umask) == 0o027
 
 
 def test_every_event_has_an_id_of_its_own_and_starts_with_the_first_attempt(agent: Agent) -> None:

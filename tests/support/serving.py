@@ -169,14 +169,17 @@ class Daemons:
         talk.close()
         return said
 
-    def end(self) -> None:
-        for talk in self._talks:
-            talk.close()
+    def kill(self) -> None:
         for process in self.processes:
             if process.poll() is None:
                 process.send_signal(signal.SIGCONT)
                 process.kill()
             process.wait(30)
+
+    def end(self) -> None:
+        for talk in self._talks:
+            talk.close()
+        self.kill()
         shutil.rmtree(self.dir, ignore_errors=True)
 
 

@@ -14,7 +14,7 @@ from bench.load import resident_kb
 from bench.measure import Ratio
 from bench.peers import PEERS, fastest_product
 from bench.report import Report, Table, as_json, markdown
-from bench.scenes import EMPTY, FULL, payload, rules, write_payloads
+from bench.scenes import EMPTY, FULL, payload, rules
 from bench.spawning import Program, Timed, run, words
 from bench.spread import spread
 from bench.stage import Stage
@@ -92,10 +92,15 @@ def test_tails_are_compared_with_tails() -> None:
     assert (tail.ours_us, tail.theirs_us) == (192.0, 96.0)
 
 
-def test_rows_are_shown_as_multiples_of_the_bare_program() -> None:
-    shown = table("t", {"/bin/true": _timed(10, 10), "ours": _timed(15, 15)}, ["x: missing here"])
-    assert [row[0] for row in shown.rows] == ["/bin/true", "ours", "x: missing here"]
-    assert shown.rows[1][4:] == ["1.50", "1.50"]
+def test_each_row_is_shown_beside_the_bare_program_of_its_own_run() -> None:
+    runs = [
+        {"/bin/true": _timed(10, 10), "ours": _timed(15, 15)},
+        {"/bin/true": _timed(20, 20), "theirs": _timed(50, 50)},
+    ]
+    shown = table("t", runs, ["x: missing here"])
+    assert [row[0] for row in shown.rows] == ["ours", "theirs", "x: missing here"]
+    assert [row[4:] for row in shown.rows[:2]] == [["10", "1.50", "1.50"], ["20", "2.50", "2.50"]]
+    assert {len(row) for row in shown.rows} == {len(shown.columns)}
 
 
 def test_scripts_are_for_scale_and_never_the_fastest_product() -> None:
@@ -108,7 +113,8 @@ def test_scripts_are_for_scale_and_never_the_fastest_product() -> None:
 
 
 def test_payloads_have_the_size_asked_for_and_no_two_the_same_command(tmp_path: Path) -> None:
-    files = write_payloads(tmp_path, 30, "/p", size=2048)
+    stage = Stage(tmp_path, "s", EMPTY)
+    files = [*stage.inputs(20), *stage.inputs(10, event="PermissionRequest")]
     raws = [Path(file).read_bytes() for file in files]
     assert {len(raw) for raw in raws} == {2048}
     commands = {msgspec.json.decode(raw)["tool_input"]["command"] for raw in raws}

@@ -32,6 +32,8 @@ class Arrived(Struct, frozen=True, kw_only=True):
     id: str = ""
     """Chosen by the client, so that a second attempt is known for one; empty: none was."""
     attempt: int = 1
+    umask: int = -1
+    """The client's, where that is not this process; -1: it is."""
 
 
 class Exchange:

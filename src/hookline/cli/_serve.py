@@ -55,6 +55,7 @@ def responder(desk: Desk) -> Respond:
                 cwd=request.cwd,
                 id=request.id,
                 attempt=request.attempt,
+                umask=request.umask,
             )
         )
 

@@ -122,7 +122,9 @@ class Desk:
                 self._apps.pop(next(iter(self._apps)))
             app = self._apps[key] = _app(options, arrived)
             app.answers = self._answers or app.answers
-        return app.for_caller(arrived.env, arrived.cwd, arrived.attempt)
+        return app.for_caller(
+            arrived.env, arrived.cwd, attempt=arrived.attempt, umask=arrived.umask
+        )
 
 
 def _app(options: HookOptions, arrived: Arrived) -> "App":

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 #ifdef __linux__
+#include <sys/stat.h>
 #include <sys/random.h>
 #endif
 
@@ -112,8 +113,9 @@ static const char *begin(struct bytes *request, const struct call *call, const c
     if (!add_event_id(request))
         return "there is no source of random numbers";
     *attempt = request->length + 4;
+    mode_t mask = umask(077);
     fits = fits && add_field(request, "1", 1) && add_field(request, cwd, strlen(cwd)) &&
-           add_count(request, (size_t)call->count);
+           add_count(request, mask) && add_count(request, (size_t)call->count);
     for (int i = 0; fits && i < call->count; i++)
         fits = add_field(request, call->words[i], strlen(call->words[i]));
     fits = fits && add_count(request, count);

@@ -106,7 +106,9 @@ def _ask(cwd: bytes, values: dict[str, str], deadline: float) -> "Reply":
         for word in sys.argv[2:]
     ]
     variables = [name + b"=" + value for name, value in posix.environ.items()]
-    context = [cwd, b"%d" % len(words), *words, b"%d" % len(variables), *variables]
+    umask = posix.umask(0o077)
+    context = [cwd, b"%d" % umask, b"%d" % len(words), *words]
+    context += [b"%d" % len(variables), *variables]
     context.append(_payload(deadline))
     attempt = b"1"
     if posix.environ.get(b"HOOKLINE_NO_DAEMON") != b"1":

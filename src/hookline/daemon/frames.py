@@ -62,6 +62,8 @@ class Request(Struct, frozen=True):
     """Chosen by the client, the same for every attempt on one event."""
     attempt: int
     cwd: str
+    umask: int
+    """With which the client's files are made, and those of its hooks."""
     argv: tuple[str, ...]
     """The words after ``hookline``."""
     env: dict[str, str]
@@ -159,7 +161,7 @@ class Decoder:
 
 
 def _request(got: bytes | bytearray, end: int, arrived: float, calls: Calls) -> Request:
-    at, (version, event, attempt, cwd) = _fields(got, _HEADER, end, 4)
+    at, (version, event, attempt, cwd, umask) = _fields(got, _HEADER, end, 5)
     at, argv, env = calls.read(got, at, end)
     if at + 4 > end or at + 4 + _U32(got, at)[0] != end:
         raise FrameError("the payload does not end where the request does")
@@ -169,6 +171,7 @@ def _request(got: bytes | bytearray, end: int, arrived: float, calls: Calls) -> 
         _event_id(event),
         _number(attempt),
         str(cwd, "utf-8", "surrogateescape"),
+        _number(umask) & 0o777,
         argv,
         env,
         got[at:end] if isinstance(got, bytes) else bytes(memoryview(got)[at:end]),
@@ -234,12 +237,13 @@ def encode_request(
     event: str,
     attempt: int = 1,
     cwd: str = "/",
+    umask: int = 0o077,
     env: Mapping[str, str] | None = None,
     stdin: bytes = b"",
 ) -> bytes:
     """A request, as clients send it."""
     variables = [f"{name}={value}" for name, value in (env or {}).items()]
-    texts = [version, event, str(attempt), cwd, str(len(argv)), *argv]
+    texts = [version, event, str(attempt), cwd, str(umask), str(len(argv)), *argv]
     texts += [str(len(variables)), *variables]
     fields = [text.encode("utf-8", "surrogateescape") for text in texts]
     body = b"".join([_PACKED_U32(len(field)) + field for field in (*fields, stdin)])

@@ -274,21 +274,18 @@ class Daemon:
 
     async def _leave(self) -> None:
         """Finishes what runs, while others may already take the place."""
-        server, was_daemon = self._server, self._claim is not None
+        server = self._server
         if self._claim is not None:
             self._claim.release()
         server.stop_listening()
-        # The client that started us has nobody else, and a deadline of its own.
-        while not await server.until_quiet(self._grace) and not self._must_end(was_daemon):
+        # Unless we were told to, there is no hurry: every event has a deadline of its own.
+        while not await server.until_quiet(self._grace) and not self._told_to_end:
             pass
         server.cancel()
         await server.until_quiet(_LAST)
         server.close()
         if self._closing is not None:
             await self._closing()
-
-    def _must_end(self, was_daemon: bool) -> bool:
-        return was_daemon or self._told_to_end
 
 
 def _package() -> tuple[int, int, int] | None:

@@ -220,6 +220,8 @@ def _settle_in(request: Request, mark: str) -> None:
         raise HandlerUnavailable(reason) from error
     os.environ.clear()
     os.environ.update(request.env)
+    if request.umask >= 0:
+        os.umask(request.umask)
     if mark:
         outer = request.env.get(RUN_MARK)
         os.environ[RUN_MARK] = f"{outer}.{mark}" if outer else mark

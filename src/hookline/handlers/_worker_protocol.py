@@ -29,6 +29,7 @@ class Request(Struct, frozen=True, kw_only=True):
     """Where its imports are looked for first."""
     cwd: str = "/"
     env: dict[str, str] = {}
+    umask: int = -1
 
 
 class Reply(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -97,6 +97,7 @@ class Command:
                 env=env,
                 timeout=call.timeout,
                 output_cap=OUTPUT_CAP,
+                umask=call.caller.umask,
             )
         except CannotStart as error:
             raise HandlerUnavailable(str(error)) from error
@@ -110,6 +111,7 @@ class Command:
                 cwd=hook_directory(call),
                 env=env,
                 timeout=call.hook.timeout,
+                umask=call.caller.umask,
             )
         except CannotStart as error:
             raise HandlerUnavailable(str(error)) from error

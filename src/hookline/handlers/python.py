@@ -137,6 +137,7 @@ class WorkerFunction:
             folders=place.folders,
             cwd=hook_directory(call),
             env=hook_environment(call),
+            umask=call.caller.umask,
         )
         # One line: in JSON a line break can only stand between tokens, such as in a pretty
         # payload that is passed on raw.

@@ -60,6 +60,8 @@ class Caller(Struct, frozen=True, kw_only=True):
     attempt: int = 1
     depth: int = 0
     """How many hooklines are above this one."""
+    umask: int = -1
+    """With which the caller makes files, and hooks that run for it; -1: as this process does."""
 
 
 NOBODY = Caller()

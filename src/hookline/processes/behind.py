@@ -21,7 +21,13 @@ _START_SECONDS = 10.0
 
 
 async def run_behind(
-    argv: Sequence[str], *, stdin: bytes, cwd: str, env: Mapping[str, str], timeout: float
+    argv: Sequence[str],
+    *,
+    stdin: bytes,
+    cwd: str,
+    env: Mapping[str, str],
+    timeout: float,
+    umask: int = -1,
 ) -> None:
     """Start a program with its input, and go on; its whole group is killed at ``timeout``.
 
@@ -35,6 +41,7 @@ async def run_behind(
         cwd="/",
         env={},
         timeout=_START_SECONDS,
+        umask=umask,
     )
     if finished.exit_code != 0:
         why = finished.stderr.decode("utf-8", "replace").strip() or "its supervisor did not start"

@@ -58,6 +58,7 @@ async def run(
     timeout: float,
     output_cap: int = 10_000_000,
     grace: float = 0.2,
+    umask: int = -1,
 ) -> Finished:
     """Run a program to its end, or to ours: SIGTERM at ``timeout``, SIGKILL ``grace`` later.
 
@@ -68,7 +69,8 @@ async def run(
     loop = asyncio.get_running_loop()
     started = monotonic()
     mark = Mark()
-    child = _Child(loop, await start(argv, cwd=cwd, env=mark.on(env)), mark, stdin, output_cap)
+    started_child = await start(argv, cwd=cwd, env=mark.on(env), umask=umask)
+    child = _Child(loop, started_child, mark, stdin, output_cap)
     timed_out = False
     try:
         child.begin()

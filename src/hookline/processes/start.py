@@ -31,14 +31,16 @@ class Started(Struct, frozen=True):
     stderr: int
 
 
-async def start(argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Started:
+async def start(
+    argv: Sequence[str], *, cwd: str, env: Mapping[str, str], umask: int = -1
+) -> Started:
     """The running program: leader of its own session, its stdin, stdout and stderr on pipes."""
     if not argv or not argv[0]:
         raise CannotStart("cannot start an empty command")
     pauses = iter(BUSY_PAUSES)
     while True:
         try:
-            return _start(argv, cwd, env)
+            return _start(argv, cwd, env, umask)
         except ValueError as error:
             raise CannotStart(f"cannot start {argv[0]!r}: {_misspelt(argv, cwd, env)}") from error
         except OSError as error:
@@ -49,7 +51,7 @@ async def start(argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Sta
         await sleep(pause)
 
 
-def _start(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> Started:
+def _start(argv: Sequence[str], cwd: str, env: Mapping[str, str], umask: int) -> Started:
     # Pipes of our own: a file object for each end would cost a tenth of what starting costs.
     ours: list[int] = []
     theirs: list[int] = []
@@ -69,6 +71,7 @@ def _start(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> Started:
             cwd=cwd,
             env=env,
             start_new_session=True,
+            umask=umask,
         )
     except BaseException:
         _close(ours)

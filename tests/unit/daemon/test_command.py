@@ -33,6 +33,7 @@ class Person:
         return self.machine.run("daemon", *words, **env)
 
     def end(self) -> None:
+        self.place.kill()
         held = holder(self.place.home, __version__)
         if held is not None:
             os.kill(held.pid, signal.SIGCONT)

@@ -30,6 +30,7 @@ REQUEST = encode_request(
     event=EVENT,
     attempt=2,
     cwd="/a b\udcfe",
+    umask=0o022,
     env=ENV,
     stdin=b'{"a": "\xff\x00"}',
 )
@@ -56,6 +57,7 @@ def test_a_request_arrives_as_it_was_sent() -> None:
 
     assert (request.version, request.id, request.attempt) == ("1.2.3", EVENT, 2)
     assert request.cwd == "/a b\udcfe"
+    assert request.umask == 0o022
     assert request.argv == ("hook", "claude-code", "", "--home", "/h\udcff")
     assert request.env == ENV
     assert request.stdin == b'{"a": "\xff\x00"}'
@@ -65,7 +67,7 @@ def test_a_request_arrives_as_it_was_sent() -> None:
 def test_the_layout_on_the_wire_is_the_protocols() -> None:
     sent = encode_request(("hook",), version="1", event=EVENT, cwd="/", env={"A": "b"}, stdin=b"in")
 
-    assert sent == frame(b"1", EVENT.encode(), b"1", b"/", b"1", b"hook", b"1", b"A=b", b"in")
+    assert sent == frame(b"1", EVENT.encode(), b"1", b"/", b"63", b"1", b"hook", b"1", b"A=b", b"in")
 
 
 @given(st.sets(st.integers(1, len(REQUEST) - 1), max_size=12))
@@ -120,7 +122,7 @@ def test_more_than_the_largest_is_refused_before_it_comes() -> None:
     assert decoder.length == LARGEST
 
 
-GOOD = (b"1", EVENT.encode(), b"1", b"/", b"1", b"hook", b"1", b"A=b", b"in")
+GOOD = (b"1", EVENT.encode(), b"1", b"/", b"18", b"1", b"hook", b"1", b"A=b", b"in")
 
 
 def changed(index: int, value: bytes) -> bytes:
@@ -140,11 +142,12 @@ def changed(index: int, value: bytes) -> bytes:
         pytest.param(changed(1, b""), id="no id"),
         pytest.param(changed(2, b"-1"), id="negative attempt"),
         pytest.param(changed(2, b""), id="no attempt"),
-        pytest.param(changed(4, b"999999999"), id="words that are not there"),
-        pytest.param(changed(4, b"1e3"), id="count that is no number"),
-        pytest.param(changed(4, "\N{SUPERSCRIPT TWO}".encode()), id="count in other digits"),
-        pytest.param(changed(6, b"2"), id="one variable too few"),
-        pytest.param(changed(6, b"0"), id="one variable too many"),
+        pytest.param(changed(4, b"0o22"), id="umask that is no number"),
+        pytest.param(changed(5, b"999999999"), id="words that are not there"),
+        pytest.param(changed(5, b"1e3"), id="count that is no number"),
+        pytest.param(changed(5, "\N{SUPERSCRIPT TWO}".encode()), id="count in other digits"),
+        pytest.param(changed(7, b"2"), id="one variable too few"),
+        pytest.param(changed(7, b"0"), id="one variable too many"),
         pytest.param(b"HKL1\0\0\0\x06\0\0\0\xffxx", id="field longer than all"),
         pytest.param(b"HKL1\0\0\0\x02xx", id="field without its length"),
     ],
@@ -155,7 +158,7 @@ def test_a_request_that_does_not_add_up_is_refused(data: bytes) -> None:
 
 
 def test_variables_without_a_name_are_left_out() -> None:
-    data = frame(*GOOD[:6], b"4", b"A=b", b"nothing", b"=value", b"", b"in")
+    data = frame(*GOOD[:7], b"4", b"A=b", b"nothing", b"=value", b"", b"in")
 
     assert decoded(data).env == {"A": "b"}
 
@@ -178,7 +181,7 @@ def test_a_known_call_is_never_read_into_the_payload() -> None:
     calls = Calls()
     short = frame(*GOOD)
     decoded(short, calls)
-    longer = frame(*GOOD[:6], b"2", b"A=b", b"C=d", b"in")
+    longer = frame(*GOOD[:7], b"2", b"A=b", b"C=d", b"in")
     assert decoded(longer, calls).env == {"A": "b", "C": "d"}
     cut = frame(*GOOD[:7])
     with pytest.raises(FrameError):

@@ -31,6 +31,8 @@ class Censor:
 
     def raw(self, raw: bytes, cap: int) -> bytes:
         """At most about ``cap`` bytes without secrets; what was JSON stays JSON."""
+        if not raw:
+            return raw
         found = redact_bytes(raw[: cap + MARGIN])
         self.redactions += found.count
         if len(raw) <= cap:
@@ -41,6 +43,8 @@ class Censor:
 
     def text(self, text: str, cap: int) -> str:
         """The same for a text."""
+        if not text:
+            return text
         found = redact(text[: cap + MARGIN])
         self.redactions += found.count
         if len(text) <= cap:

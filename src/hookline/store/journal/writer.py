@@ -123,6 +123,15 @@ class SqliteJournal:
         """Sees to what follows a commit; the warning, or one that was waiting to be said."""
         if self._closed:
             return warning
+        self._follow_up(session_end)
+        if self._shipper is not None:
+            self._shipper.nudge()
+            warning = warning or self._shipper.warning()
+        if self._warning and not warning:
+            warning, self._warning = self._warning, ""
+        return warning
+
+    def _follow_up(self, session_end: bool) -> None:
         loop = asyncio.get_running_loop()
         self._dirty = True
         self._hurry = self._hurry or session_end
@@ -133,12 +142,6 @@ class SqliteJournal:
                 self._timer = loop.call_later(SYNC_EVERY, self._begin_upkeep)
         if self._retry is None and self._ledger.backlog:
             self._retry = loop.call_later(self._ledger.pause(), self._catch_up)
-        if self._shipper is not None:
-            self._shipper.nudge()
-            warning = warning or self._shipper.warning()
-        if self._warning and not warning:
-            warning, self._warning = self._warning, ""
-        return warning
 
     def _catch_up(self) -> None:
         """Tries again to write what could not be written, though no event comes."""
@@ -146,9 +149,13 @@ class SqliteJournal:
         if not self._ledger.backlog or self._closed:
             return
         try:
-            self._warning = self._wrote(self._ledger.write(()), session_end=False)
+            note = self._ledger.write(())
         except Busy:
             self._retry = asyncio.get_running_loop().call_later(BUSY_LIMIT, self._catch_up)
+            return
+        if not self._ledger.pause():  # else the next event is told by itself
+            self._warning = note or self._warning
+        self._follow_up(session_end=False)
 
     def _begin_upkeep(self) -> None:
         if self._timer is not None:

@@ -144,6 +144,43 @@ def test_a_secret_is_stored_nowhere(place: str) -> None:
     assert found.approximate
 
 
+# A text, and the part of it that nobody may read; in the order of how hard they are to see in JSON.
+KINDS = {
+    "token": (f"export T={secret}", secret),
+    "header": ('curl -H "Authorization: Bearer ' + "q1w2e3r4t5z6u7i8" + '"', "q1w2e3r4t5z6u7i8"),
+    "url": ("git clone https://dev:" + "hunter2x" + "@example.com/a.git", "hunter2x"),
+    "variable": ("DB_PASSWORD='" + "correct-horse-77" + "' ./run", "correct-horse-77"),
+    "json in a text": ('echo \'{"api_key": "' + "zXcVbNm1234567" + "\"}'", "zXcVbNm1234567"),
+    "key": (
+        "cat <<E\n-----BEGIN "
+        + "PRIVATE KEY-----\n"
+        + "QUJD" * 40
+        + "\n-----END PRIVATE KEY-----\nE",
+        "QUJD" * 10,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_secrets_of_every_kind_are_found_in_whatever_they_are_wrapped(kind: str) -> None:
+    text, hidden = KINDS[kind]
+    event = shell(text)
+    command = json.dumps({"tool_input": {"command": text}}).encode()
+    entries = [
+        an_entry(event, payload=command),
+        an_entry(payload=command),
+        an_entry(answer=deny(f"this is not allowed:\n{text}")),
+        an_entry(answer=Answer(metadata={"command": text})),
+        an_entry(reply=Reply(stdout=json.dumps({"reason": text}).encode())),
+        an_entry(reply=Reply(stderr=text.encode())),
+        an_entry(runs=[a_run(failed=text)]),
+    ]
+    for entry in entries:
+        row = row_of(entry)
+        assert hidden.encode() not in all_bytes(row)
+        assert recorded((1, *row.columns, row.payload)).redactions >= 1
+
+
 def test_a_payload_with_a_secret_keeps_its_shape() -> None:
     payload = json.dumps({"tool_input": {"command": f'echo "{secret}"', "n": 1}}).encode()
     found = stored(an_entry(payload=payload))

@@ -7,6 +7,7 @@ import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +18,7 @@ from hookline.model.journal import Journal, JournalSettings
 from hookline.store.journal import OnceJournal, SqliteJournal, keeper, ledger, write_once
 from hookline.store.journal.backlog import Backlog
 from hookline.store.journal.recording import row_of
+from hookline.store.journal.retention import Retention
 from support.journals import a_journal, all_rows, an_entry, secret, shell, until, write_all
 
 Durability = Literal["normal", "full"]
@@ -269,6 +271,38 @@ def test_an_event_that_comes_after_closing_is_written_all_the_same(tmp_path: Pat
 
     asyncio.run(main())
     assert [each.id for each in all_rows(path)] == [each.id for each in entries]
+
+
+def test_what_cannot_be_looked_at_for_secrets_is_not_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(raw: bytes) -> None:
+        raise MemoryError("too much")
+
+    path = tmp_path / "journal.db"
+    lost, kept = an_entry(), an_entry()
+    with monkeypatch.context() as patch:
+        patch.setattr("hookline.store.journal.recording.redact_bytes", broken)
+        (warning,) = write_all(path, [lost])
+        assert "has lost event" in write_once(str(path), lost)
+    assert f"has lost event {lost.id}: MemoryError: too much" in warning
+    write_all(path, [kept])
+    assert [each.id for each in all_rows(path)] == [kept.id]
+
+
+def test_upkeep_waits_for_its_turn_while_another_process_writes(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    write_all(path, [an_entry(at=datetime.now(UTC) - timedelta(days=9)) for _ in range(5)])
+    careful = keeper.Keeper(str(path), Retention(keep_days=1, max_bytes=1 << 30))
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    assert not careful.prune()
+    careful.checkpoint()
+    other.execute("ROLLBACK")
+    other.close()
+    assert careful.prune()
+    careful.close(sync=True)
+    assert len(all_rows(path)) == 1
 
 
 def test_both_are_journals(tmp_path: Path) -> None:

@@ -1,0 +1,237 @@
+"""A disk that is full, a journal that is damaged, a clock that jumps: no verdict depends on them."""
+
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from support.faults import Said, World, world
+from support.serving import eventually
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these look into /proc")
+
+KB = 1 << 10
+
+
+def is_denied_by_the_rule(said: Said) -> bool:
+    return said.blocks and "Nothing is removed here." in said.effect.reason
+
+
+# Full
+
+
+@contextmanager
+def small_disk(at: Path, size: str) -> Iterator[None]:
+    at.mkdir(parents=True)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=0700", "tmpfs", str(at)],
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.decode().strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(at)], timeout=60, check=True)
+
+
+def filled(directory: Path) -> Path:
+    """A file that takes all the room there is."""
+    ballast = directory / "ballast"
+    with open(ballast, "wb", buffering=0) as file:
+        for piece in (1 << 16, 1 << 12, 1):
+            with suppress(OSError):
+                while file.write(bytes(piece)) == piece:
+                    pass
+    return ballast
+
+
+@pytest.fixture
+def tight(tmp_path: Path) -> Iterator[World]:
+    """A world whose state is on a disk of its own."""
+    with small_disk(tmp_path / "state", "2m"), world(tmp_path) as found:
+        yield found
+
+
+def test_on_a_full_disk_verdicts_stay_and_a_person_is_told_once_a_session(tight: World) -> None:
+    daemon = tight.daemon()
+    session, quiet = tight.session(), tight.session()
+    assert not tight.ask("ls", session=session).blocks
+    assert not tight.ask("ls", session=quiet).blocks
+    ballast = filled(tight.state)
+    said = [tight.ask(command, session=session) for command in ("rm -rf build", "ls") * 8]
+    assert all(is_denied_by_the_rule(each) for each in said[::2])
+    assert not any(each.blocks for each in said[1::2])
+    told = [each.notice for each in said if "cannot be written" in each.notice]
+    assert len(told) == 1, [each.reply for each in said]
+    assert "Verdicts are not affected" in told[0]
+    assert "full" in told[0]
+    assert "cannot be written" in tight.ask("ls", session=quiet).notice
+    ballast.unlink()
+    # What had to wait is written without anybody's asking.
+    written = eventually(lambda: (rows := tight.rows("session_id")).count((session,)) == 17 and rows)
+    assert written.count((quiet,)) == 2
+    assert tight.is_sound()
+    assert tight.daemon().pid == daemon.pid
+    assert not tight.ask("ls", session=session).notice
+
+
+def test_a_session_that_begins_on_a_full_disk_is_never_judged_more_weakly(tight: World) -> None:
+    tight.daemon()
+    ballast = filled(tight.state)
+    assert tight.ask("rm -rf build").blocks
+    ballast.unlink()
+    said = tight.ask("rm -rf build")
+    assert is_denied_by_the_rule(said)
+
+
+def test_with_no_daemon_and_a_full_disk_verdicts_stay(tight: World) -> None:
+    session = tight.session()
+    assert is_denied_by_the_rule(tight.ask(session=session))
+    daemon = tight.daemon()
+    filled(tight.state)
+    os.kill(daemon.pid, 9)
+    eventually(lambda: daemon.pid not in tight.serving())
+    said = tight.ask("rm -rf build", session=session)
+    assert is_denied_by_the_rule(said)
+    assert "cannot be written" in said.notice
+    assert not tight.ask("ls", session=session).blocks
+
+
+# Damaged
+
+
+def scribbled(path: Path) -> None:
+    """Noise in the place of every page but the first."""
+    rng = random.Random(7)
+    size = path.stat().st_size
+    with open(path, "r+b") as file:
+        file.seek(100)
+        file.write(rng.randbytes(max(size, 8192) - 100))
+
+
+def no_database(path: Path) -> None:
+    path.write_bytes(b"This is not a journal.\n" * 500)
+
+
+def cut_off(path: Path) -> None:
+    os.truncate(path, 2000)
+
+
+def emptied(path: Path) -> None:
+    os.truncate(path, 0)
+
+
+HARMS = (scribbled, no_database, cut_off, emptied)
+
+
+def harmed(place: World, harm: Callable[[Path], None]) -> None:
+    """The journal file and its log, both."""
+    harm(Path(place.journal))
+    log = Path(f"{place.journal}-wal")
+    if log.exists():
+        harm(log)
+
+
+def recovered(place: World) -> None:
+    """Every event is written again, into a journal that is whole."""
+    for _ in range(3):
+        said = place.ask()
+        assert is_denied_by_the_rule(said)
+    assert (said.session,) in place.rows("session_id")
+    assert place.is_sound()
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_journal_damaged_before_the_start_is_set_aside_and_a_person_is_told(
+    place: World, harm: Callable[[Path], None]
+) -> None:
+    daemon = place.daemon()
+    for _ in range(5):
+        place.ask()
+    os.kill(daemon.pid, 15)
+    eventually(lambda: not place.serving())
+    harmed(place, harm)
+    said = place.ask()
+    assert is_denied_by_the_rule(said)
+    if harm is not emptied:  # an empty file is a new journal, to anybody
+        assert "damaged" in said.notice, said
+        assert list(Path(place.journal).parent.glob("journal-damaged-*.db"))
+    recovered(place)
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_journal_damaged_under_the_daemon_is_set_aside_and_a_person_is_told(
+    place: World, harm: Callable[[Path], None]
+) -> None:
+    daemon = place.daemon()
+    for _ in range(5):
+        place.ask()
+    harmed(place, harm)
+    told = ""
+    for _ in range(200):
+        said = place.ask()
+        assert is_denied_by_the_rule(said)
+        told = told or said.notice
+        if told:
+            break
+    assert "damaged" in told
+    assert list(Path(place.journal).parent.glob("journal-damaged-*.db"))
+    recovered(place)
+    assert place.daemon().pid == daemon.pid
+
+
+def test_a_journal_removed_under_the_daemon_is_begun_anew_and_a_person_is_told(
+    place: World,
+) -> None:
+    place.daemon()
+    shutil.rmtree(Path(place.journal).parent)
+    said = place.ask()
+    assert is_denied_by_the_rule(said)
+    assert "removed" in said.notice
+    recovered(place)
+
+
+# Jumps of the clock
+
+
+def test_events_from_the_future_hide_nothing_and_hold_nothing_up(place: World) -> None:
+    daemon = place.daemon()
+    place.ask()
+    with closing(sqlite3.connect(place.journal, timeout=30)) as connection, connection:
+        far = int((time.time() + 10 * 365 * 86_400) * 1e6)
+        connection.execute("UPDATE events SET at = ?", (far,))
+    said = place.ask()
+    assert is_denied_by_the_rule(said)
+    rows = place.rows("session_id, at")
+    assert rows[-1][0] == said.session
+    assert rows[-1][1] < far
+    os.kill(daemon.pid, 9)
+    eventually(lambda: daemon.pid not in place.serving())
+    assert is_denied_by_the_rule(place.ask())
+    assert len(place.rows()) == len(rows) + 1
+
+
+def test_a_config_with_a_time_in_the_future_or_long_past_is_read_again_when_it_changes(
+    place: World,
+) -> None:
+    place.daemon()
+    for moment in (time.time() + 400 * 86_400, 0.0, 1e9):
+        text = place.user_file.read_text()
+        place.user_file.write_text(text.replace("rm *", "mv *"))
+        os.utime(place.user_file, (moment, moment))
+        assert not place.ask("rm -rf build").blocks
+        assert place.ask("mv a b").blocks
+        place.user_file.write_text(text)
+        os.utime(place.user_file, (moment, moment))
+        assert is_denied_by_the_rule(place.ask("rm -rf build"))

@@ -1,0 +1,247 @@
+"""The desk answers many events, each as if its own process had: nothing leaks from one to another."""
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.cli.hook import Arrived, Desk
+from hookline.journals import LastingJournals, journal_file
+from hookline.model.journal import Recorded
+from hookline.model.outcome import Reply
+from hookline.store.brief_answers import BriefAnswers
+from hookline.store.journal.reader import Reader
+
+DENY = (
+    "version: 1\nhooks:\n  - {name: no, on: pre_tool_use, match: {command: rm*}, deny: Not this.}\n"
+)
+PASS = (
+    "version: 1\nhooks:\n  - {name: no, on: pre_tool_use, match: {command: xx*}, deny: Not this.}\n"
+)
+assert len(DENY) == len(PASS)
+
+
+class Place:
+    """A person's files, and a desk that stays while events come."""
+
+    def __init__(self, base: Path) -> None:
+        self.state, self.config = base / "state", base / "config"
+        self.file = self.config / "hookline/hookline.yaml"
+        self.file.parent.mkdir(parents=True)
+        self.project = base / "project"
+        self.project.mkdir()
+        self.runner = asyncio.Runner()
+        self.desk = Desk(LastingJournals(), BriefAnswers())
+
+    def write(self, text: str) -> None:
+        self.file.write_text(text, encoding="utf-8")
+
+    def ask(
+        self,
+        command: str = "rm x",
+        event: str = "pre_tool_use",
+        env: dict[str, str] | None = None,
+        *words: str,
+        **fields: Any,
+    ) -> Any:
+        return json.loads(self.reply(command, event, env, *words, **fields).stdout)
+
+    def reply(
+        self,
+        command: str = "rm x",
+        event: str = "pre_tool_use",
+        env: dict[str, str] | None = None,
+        *words: str,
+        **fields: Any,
+    ) -> Reply:
+        own: dict[str, Any] = {"tool": {"name": "shell", "command": command}}
+        if event == "stop":
+            own = {"stop_hook_active": True}
+        payload = {"event": event, "session_id": "s", "cwd": str(self.project), **own}
+        options = ["--home", str(self.state), "--user-config", str(self.config)]
+        arrived = Arrived(
+            argv=["canonical", event, *options, *words],
+            payload=json.dumps(payload).encode(),
+            env={"PATH": "/usr/bin:/bin", **(env or {})},
+            cwd=str(self.project),
+            **fields,
+        )
+        return self.runner.run(self.desk.respond(arrived))
+
+    def recorded(self) -> list[Recorded]:
+        return list(Reader(journal_file(str(self.state))).query())
+
+    def close(self) -> None:
+        self.runner.run(self.desk.aclose())
+        self.runner.close()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    found = Place(tmp_path)
+    yield found
+    found.close()
+
+
+def test_an_edit_counts_at_the_very_next_event(place: Place) -> None:
+    place.write(DENY)
+    assert place.ask()["verdict"] == "deny"
+    place.write(PASS)
+    assert place.ask()["verdict"] == "pass"
+
+
+def test_an_edit_that_hides_behind_an_old_time_counts_too(place: Place) -> None:
+    place.write(PASS)
+    long_ago = time.time() - 1000
+    os.utime(place.file, (long_ago, long_ago))
+    for _ in range(3):
+        assert place.ask()["verdict"] == "pass"
+    place.write(DENY)
+    os.utime(place.file, (long_ago, long_ago))
+    assert place.ask()["verdict"] == "deny"
+
+
+def test_a_config_that_breaks_closes_gates_and_one_that_is_mended_opens_them(place: Place) -> None:
+    place.write(PASS)
+    assert place.ask()["verdict"] == "pass"
+    place.write("version: 1\nhooks: nonsense\n")
+    assert place.ask()["verdict"] == "deny"
+    place.write(PASS)
+    assert place.ask()["verdict"] == "pass"
+
+
+def test_hooks_run_with_the_environment_and_umask_of_their_own_caller(place: Place) -> None:
+    place.write(
+        "version: 1\nhooks:\n  - {name: say, on: pre_tool_use, env: [MINE], "
+        "run: 'echo \"$MINE $(umask) $HOOKLINE_ATTEMPT\"'}\n"
+    )
+    one = place.ask(env={"MINE": "one"}, umask=0o027)
+    other = place.ask(env={"MINE": "other"}, umask=0o002, attempt=2)
+    assert one["context"] == ["one 0027 1"]
+    assert other["context"] == ["other 0002 2"]
+
+
+def test_what_one_caller_believes_is_not_believed_for_another(place: Place, tmp_path: Path) -> None:
+    """With --trust-env the environment chooses the config, for that event alone."""
+    place.write(DENY)
+    empty = tmp_path / "empty.yaml"
+    empty.write_text("version: 1\n", encoding="utf-8")
+    believed = {"HOOKLINE_CONFIG": str(empty), "XDG_CONFIG_HOME": str(tmp_path / "nowhere")}
+    payload = json.dumps({"event": "pre_tool_use", "tool": {"name": "shell", "command": "rm x"}})
+
+    def trusting(env: dict[str, str]) -> Any:
+        arrived = Arrived(
+            argv=["canonical", "--trust-env"],
+            payload=payload.encode(),
+            env={"HOOKLINE_HOME": str(place.state), **env},
+            cwd=str(place.project),
+        )
+        return json.loads(place.runner.run(place.desk.respond(arrived)).stdout)
+
+    assert trusting(believed)["verdict"] == "pass"
+    assert place.ask()["verdict"] == "deny"
+    assert trusting({"XDG_CONFIG_HOME": str(place.config)})["verdict"] == "deny"
+    assert place.ask(env=believed)["verdict"] == "deny"
+
+
+def test_when_the_reply_is_there_the_journal_has_the_event(place: Place) -> None:
+    place.write(DENY)
+    said = place.ask(id="ab" * 16, attempt=2)
+    assert said["reason"].endswith("hookline explain abababababab")
+    [found] = place.recorded()
+    assert (found.id, found.attempt, found.verdict) == ("ab" * 16, 2, "deny")
+    assert [run.hook for run in found.runs] == ["no"]
+
+
+@pytest.mark.parametrize(
+    ("payload", "words"),
+    [
+        (b"no json", ("canonical", "pre_tool_use")),
+        (b'{"event": "pre_tool_use"}', ("canonical", "pre_tool_use", "--config", "/gone.yaml")),
+    ],
+)
+def test_what_could_not_be_judged_is_in_the_journal_too(
+    place: Place, payload: bytes, words: tuple[str, ...]
+) -> None:
+    home = ["--home", str(place.state), "--user-config", str(place.config)]
+    arrived = Arrived(argv=[*words, *home], payload=payload, env={}, cwd="/", id="cd" * 16)
+    reply = place.runner.run(place.desk.respond(arrived))
+    assert b"deny" in reply.stdout
+    [found] = place.recorded()
+    assert found.failure
+
+
+def test_an_event_that_nobody_waits_for_any_more_is_recorded_as_that(place: Place) -> None:
+    begun = place.project / "begun"
+    place.write(
+        "version: 1\nhooks:\n"
+        f"  - {{name: slow, on: pre_tool_use, run: 'touch {begun}; sleep 60'}}\n"
+    )
+    payload = json.dumps(
+        {"event": "pre_tool_use", "session_id": "s", "tool": {"name": "shell", "command": "ls"}}
+    )
+    home = ["--home", str(place.state), "--user-config", str(place.config)]
+    arrived = Arrived(
+        argv=["canonical", *home],
+        payload=payload.encode(),
+        env={"PATH": "/usr/bin:/bin"},
+        cwd=str(place.project),
+        id="ef" * 16,
+    )
+
+    async def given_up() -> None:
+        task = asyncio.create_task(place.desk.respond(arrived))
+        await until(begun.exists)
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled()
+
+    place.runner.run(given_up())
+    [found] = place.recorded()
+    assert "before it had an answer" in found.failure
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not holds():  # noqa: ASYNC110 - a file tells, and it has no event
+            await asyncio.sleep(0.005)
+
+
+class TestJournalTrouble:
+    @pytest.fixture
+    def broken(self, place: Place) -> Place:
+        place.state.mkdir(mode=0o700)
+        (place.state / "journal").write_text("a file where a directory should be")
+        return place
+
+    def test_costs_no_verdict_and_is_told_once_a_session(self, broken: Place) -> None:
+        broken.write(DENY)
+        first, second = broken.ask(), broken.ask()
+        assert first["verdict"] == second["verdict"] == "deny"
+        assert "journal" in first["notice"][0]
+        assert "notice" not in second
+
+    def test_bothers_nobody_where_nothing_is_configured(self, broken: Place) -> None:
+        assert broken.ask() == {"verdict": "pass"}
+
+    def test_no_journal_is_written_where_none_is_wanted(self, place: Place) -> None:
+        place.write(DENY + "journal: {enabled: false}\n")
+        said = place.ask()
+        assert said["verdict"] == "deny"
+        assert "explain" not in said["reason"]
+        assert not (place.state / "journal").exists()
+
+
+def test_a_stop_asked_about_twice_is_counted_once(place: Place) -> None:
+    place.write(
+        "version: 1\nmax_follow_ups: 1\nhooks:\n"
+        "  - {name: more, on: stop, run: 'echo go on >&2; exit 2'}\n"
+    )
+    kept = [place.ask(event="stop", id="12" * 16, attempt=number) for number in (1, 2)]
+    assert [said["follow_up"] for said in kept] == [["go on"], ["go on"]]
+    assert "follow_up" not in place.ask(event="stop", id="34" * 16)
