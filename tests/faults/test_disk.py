@@ -191,6 +191,23 @@ def test_a_journal_damaged_under_the_daemon_is_set_aside_and_a_person_is_told(
     assert place.daemon().pid == daemon.pid
 
 
+@pytest.mark.parametrize("end", ["", "-wal", "-shm"])
+def test_whichever_file_of_the_journal_is_removed_it_is_written_again(
+    place: World, end: str
+) -> None:
+    place.daemon()
+    before = [place.ask().session for _ in range(5)]
+    os.unlink(f"{place.journal}{end}")
+    told = [place.ask() for _ in range(3)]
+    assert all(map(is_denied_by_the_rule, told))
+    assert end == "-shm" or "removed while in use" in told[0].notice
+    recovered(place)
+    for aside in Path(place.journal).parent.glob("journal-damaged-*.db"):
+        with closing(sqlite3.connect(aside)) as connection:
+            kept = connection.execute("SELECT session_id FROM events").fetchall()
+        assert {(each,) for each in before} <= set(kept)
+
+
 def test_a_journal_removed_under_the_daemon_is_begun_anew_and_a_person_is_told(
     place: World,
 ) -> None:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline import registry
+from hookline._version import __version__
 from hookline.cli._hook_options import AUTO, HookOptions, parse, words_in
 from hookline.model.errors import DecodeError, HooklineError, sentence
 from hookline.model.events import Event
@@ -106,6 +107,7 @@ class Exchange:
             reply=reply,
             project_dir=outcome.project_dir if outcome is not None else "",
             config=outcome.config if outcome is not None else "",
+            version=__version__,
         )
 
     def warned(self, reply: Reply, warning: str) -> Reply:

@@ -1,6 +1,7 @@
 """The command line of ``hookline hook``, read without a library: agents wait for it."""
 
 from collections.abc import Sequence
+from functools import cached_property, lru_cache
 
 from msgspec import Struct
 
@@ -15,7 +16,7 @@ _USAGE = (
 )
 
 
-class HookOptions(Struct, frozen=True, kw_only=True):
+class HookOptions(Struct, frozen=True, kw_only=True, dict=True):
     """The command line, as ``install`` wrote it; the environment is not asked."""
 
     dialect: str
@@ -29,6 +30,11 @@ class HookOptions(Struct, frozen=True, kw_only=True):
     trust_env: bool = False
     """Believe the environment about HOOKLINE_*, HOME and XDG_*: for CI and containers only."""
 
+    @cached_property
+    def entry(self) -> str:
+        """By which this line is told from any other that calls us."""
+        return repr(self)
+
     @property
     def engine_timeout(self) -> float | None:
         """Ours must end first: when the platform's timeout hits, it lets the tool run."""
@@ -37,6 +43,12 @@ class HookOptions(Struct, frozen=True, kw_only=True):
 
 def parse(argv: Sequence[str]) -> HookOptions:
     """The options. Raises HooklineError."""
+    return _parsed(tuple(argv))
+
+
+# A daemon hears the same few lines over and over.
+@lru_cache(256)
+def _parsed(argv: tuple[str, ...]) -> HookOptions:
     words, values, flaw = _sorted_out(argv)
     if flaw:
         raise HooklineError(f"{flaw}; {_USAGE}")
@@ -55,11 +67,12 @@ def parse(argv: Sequence[str]) -> HookOptions:
 
 def words_in(argv: Sequence[str]) -> tuple[str | None, str | None]:
     """The dialect and the event, whatever else is wrong with the line."""
-    words = _sorted_out(argv)[0]
+    words = _sorted_out(tuple(argv))[0]
     return (words[0] if words else None), (words[1] if len(words) > 1 else None)
 
 
-def _sorted_out(argv: Sequence[str]) -> tuple[list[str], dict[str, str], str]:
+@lru_cache(256)
+def _sorted_out(argv: tuple[str, ...]) -> tuple[list[str], dict[str, str], str]:
     """The plain words, the options, and what is wrong with them if something is."""
     words: list[str] = []
     values: dict[str, str] = {}

@@ -12,6 +12,7 @@ import msgspec
 from hookline import registry
 from hookline.app import App
 from hookline.cli._output import print_json, print_outcome, verdict_word
+from hookline.cli._warm_demo import show_warm_path
 from hookline.cli.init import starter
 from hookline.model.outcome import Outcome
 from hookline.model.verdicts import Verdict
@@ -96,6 +97,8 @@ def command(as_json: bool) -> None:
     """Play a scripted session through a sample config. Nothing outside a temporary directory."""
     with tempfile.TemporaryDirectory(prefix="hookline-demo-") as scratch:
         outcomes = asyncio.run(_play(Path(scratch), as_json))
+        if not as_json:
+            show_warm_path(Path(scratch), starter())
     if as_json:
         print_json([outcome.as_json() for outcome in outcomes])
         return

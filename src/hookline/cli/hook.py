@@ -69,7 +69,7 @@ class Desk:
             event = exchange.decoded()
             outcome = await app.answer(
                 event,
-                entry=repr(options),
+                entry=options.entry,
                 timeout=options.engine_timeout,
                 client=exchange.clients,
             )

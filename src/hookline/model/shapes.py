@@ -69,8 +69,7 @@ class Form(Struct, frozen=True, forbid_unknown_fields=True):
         """How well a payload fits this form. ``event`` is the one on the command line."""
         said = data.get(self.names) if self.names else None
         own = self.events.get(said if isinstance(said, str) else event or "", _ANY)
-        never = (key for key in (*self.never, *own.never) if key not in own.needs)
-        stray = next((key for key in never if _has(data, key)), "")
+        stray = _first_of(data, _never(self.never, own.never, own.needs))
         if stray:
             return Likeness(Fit.FOREIGN, f"it never sends `{stray}`")
         if isinstance(said, str) and said not in self.events and not self._alike(said):
@@ -128,6 +127,24 @@ def _all(data: Mapping[str, Any], keys: Iterable[str]) -> bool:
 def _has(data: Mapping[str, Any], key: str) -> bool:
     name, sign, rest = _taken_apart(key)
     return name in data and (not sign or _holds(data[name], sign, rest))
+
+
+@cache
+def _never(
+    all_events: tuple[str, ...], own: tuple[str, ...], needs: tuple[str, ...]
+) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The keys that an event never has: by their names alone, and those with a condition."""
+    keys = [key for key in (*all_events, *own) if key not in needs]
+    plain = frozenset(key for key in keys if not _taken_apart(key)[1])
+    return plain, tuple(key for key in keys if key not in plain)
+
+
+def _first_of(data: Mapping[str, Any], keys: tuple[frozenset[str], tuple[str, ...]]) -> str:
+    """One of these keys that is there; empty when none is."""
+    plain, others = keys
+    if not plain.isdisjoint(data):
+        return min(plain.intersection(data))
+    return next((key for key in others if _has(data, key)), "")
 
 
 @cache

@@ -9,13 +9,15 @@ _PARTED = (
     r"(?:access|private|secret|signing|encryption|master|account|service|session|auth|license)"
     r"[_-]?key|credentials?|auth|pass|pwd|pw"
 )
-NAME = rf"(?i:({_STRONG}|{_PARTED})((?:value|key|string)?(?:\d{{1,4}}|[_.-][\w.-]{{0,40}})?))"
+NAME = rf"(?i:({_STRONG}|{_PARTED})((?:value|key|string)?(?:\d+|[_.-][\w.-]*)?))"
 """The word in a name that says so, and what follows it there. ``tokens`` and ``author`` go on with
-a letter and are others' words."""
+a letter and are others' words. How long it may be is no part of the regex: to count is slow."""
 
 WEAK = frozenset({b"auth", b"pass", b"pwd", b"pw", b"credential", b"credentials"})
 """Words that stand for much else: their value must look like a secret too."""
 
+_LONGEST = 45
+"""No name goes on for longer after its telling word."""
 _strong = re.compile(_STRONG.encode())
 _parts = re.compile(rb"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
@@ -38,6 +40,8 @@ _OTHER_TOKENS = frozenset(
 
 def is_secret_name(before: bytes, word: bytes, after: bytes) -> bool:
     """Whether a name holds a secret: its beginning, the telling word, and how it goes on."""
+    if len(after) > _LONGEST or (len(after) > 4 and after.isdigit()):
+        return False
     lower = word.lower()
     if _glued(before, word) and not _strong.fullmatch(lower):
         return False  # bypass, oauth
@@ -45,15 +49,17 @@ def is_secret_name(before: bytes, word: bytes, after: bytes) -> bool:
         return word == b"Pwd"  # a connection string's; elsewhere it is the working directory
     if lower == b"pwd" and before.lower() == b"old":
         return False
-    if any(part.lower() in _ABOUT for part in _parts.findall(after)):
+    if after and not _ABOUT.isdisjoint(_words(after)):
         return False
-    if lower != b"token":
-        return True
-    return not any(part.lower() in _OTHER_TOKENS for part in _parts.findall(before))
+    return lower != b"token" or not before or _OTHER_TOKENS.isdisjoint(_words(before))
+
+
+def _words(name: bytes) -> list[bytes]:
+    return [part.lower() for part in _parts.findall(name)]
 
 
 def _glued(before: bytes, word: bytes) -> bool:
     """Whether the word goes on from the letters before it."""
-    if not before or not before[-1:].isalnum():
+    if not before[-1:].isalnum():
         return False
     return not (word[:1].isupper() and before[-1:].islower())

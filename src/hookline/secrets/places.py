@@ -2,9 +2,15 @@ r"""Secrets that are known by where they stand: after a name, in a header, in a 
 
 A regex finds what stands before a secret, and a function decides on that and on the value after it.
 The value is read in a second step: a name that holds no secret must not hide the one in its value.
+
+All heads are searched for as one by re2; where one was found, it and its value are read with the
+standard library, which is several times faster at that. It may try many ways to read a text, so
+the regexes here leave it only one, and no two heads read the same text again and again.
 """
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable
+from re import Match, Pattern
 
 from msgspec import Struct
 
@@ -21,8 +27,8 @@ from hookline.secrets.values import (
 __all__ = ["PLACES", "Place", "Span"]
 
 Span = tuple[int, int]
-Read = Callable[[int], Sequence[Span] | None]
-"""Reads a place's value at an offset: its groups, or none when there is no value."""
+Judge = Callable[[bytes, Match[bytes], Pattern[bytes]], Span | None]
+"""Decides on a text, the head found in it, and how the value after that is read."""
 
 
 class Place(Struct, frozen=True):
@@ -34,7 +40,11 @@ class Place(Struct, frozen=True):
     value: str
     hint: str
     """What the first look searches for, in text whose JSON escapes are as written."""
-    judge: Callable[[bytes, Sequence[Span], Read], Span | None]
+    judge: Judge
+    starts: bytes = b""
+    """What a head begins with, in lower case; when empty, it is searched for on its own."""
+    own: int = 0
+    """How much of the head can be no part of another; all of it when nought."""
 
 
 # How a value is written; each way has its group. Without its closing quote it ends with the line.
@@ -46,8 +56,8 @@ _LINE = r"[^\s\"'`\x02][^\r\n\"'`\x02]*"
 def _value(bare: str, lead: str = "") -> str:
     """A value in any of the ways; the lead is inside its quotes and stays."""
     return (
-        rf"(?:(?:[bfruBFRU]{{1,2}})?(?:\s*\x02{lead}([^\x02]+)|\\+[\"'`]{lead}([^\"'`\\\n\x02]+)|"
-        rf"\"{lead}((?:[^\"\\\n\x02]|\\[^\n\x02])+)|'{lead}([^'\n\x02]+)|`{lead}([^`\n\x02]+))|"
+        rf"(?:(?:[bfruBFRU]{{1,2}})?(?:\s*+\x02{lead}([^\x02]++)|\\++[\"'`]{lead}([^\"'`\\\n\x02]++)|"
+        rf"\"{lead}((?:[^\"\\\n\x02]++|\\[^\n\x02])+)|'{lead}([^'\n\x02]++)|`{lead}([^`\n\x02]++))|"
         rf"{lead}({bare}))"
     )
 
@@ -63,15 +73,16 @@ _FLAG_TALK = frozenset(
     b"to and or is are for with flag flags option options in as from the a an if must".split()
 )
 _NAME_BYTES = bytes(byte for byte in range(128) if chr(byte).isalnum() or chr(byte) in "_.-$")
+_WORD_BYTES = frozenset(bytes((byte,)) for byte in _NAME_BYTES if byte != ord("$"))
 _SPACE = b" \t\r\n"
+_LITERAL = frozenset({"string", "single"})
+_DIGIT = re.compile(rb"[0-9]")
 
 
-def _found(spans: Sequence[Span]) -> tuple[str, Span]:
+def _found(value: Match[bytes]) -> tuple[str, Span]:
     """Which way the value is written, and where it is."""
-    for way, span in zip(_WAYS, spans[-len(_WAYS) :], strict=True):
-        if span[0] >= 0:
-            return way, span
-    raise AssertionError("a value is written in one of the ways")
+    group = value.lastindex or len(_WAYS)
+    return _WAYS[group - 1], value.span(group)
 
 
 def _trimmed(text: bytes, span: Span, way: str) -> Span:
@@ -98,33 +109,35 @@ def _begins_line(text: bytes, start: int) -> bool:
     return not head[head.rfind(b"\n") + 1 :].rstrip(_NAME_BYTES).strip(b" \t-\x02\"'")
 
 
-def _assigned(text: bytes, spans: Sequence[Span], read: Read) -> Span | None:
+def _assigned(text: bytes, head: Match[bytes], read: Pattern[bytes]) -> Span | None:
     """The value of ``NAME=value``, ``name: value`` or ``"name": "value"``."""
-    word, after = (text[slice(*span)] for span in spans[1:3])
-    operator = text[slice(*spans[3])]
-    before = _name_before(text, spans[1][0])
-    if not is_secret_name(before, word, after) or (found := read(spans[0][1])) is None:
+    word, after, operator = head.groups()
+    before = _name_before(text, head.start())
+    if not is_secret_name(before, word, after):
+        return None
+    found = read.match(text, head.end())
+    if found is None:
         return None
     way, span = _found(found)
     span = _trimmed(text, span, way)
-    value = text[slice(*span)]
+    value = text[span[0] : span[1]]
     if not value or is_placeholder(value):
         return None
-    if is_reference(value, literal=way in {"string", "single"}):
+    if is_reference(value, literal=way in _LITERAL):
         return None
-    doubtful = operator == b"==" or (word.lower() in WEAK and not before and not after)
+    doubtful = operator == b"==" or (not before and not after and word.lower() in WEAK)
     if doubtful and not looks_random(value):
         return None
-    if way == "bare" and not _bare_is_secret(text, spans, value, before + word + after):
+    if way == "bare" and not _bare_is_secret(text, head, value, before + word + after):
         return None
     return span
 
 
-def _bare_is_secret(text: bytes, spans: Sequence[Span], value: bytes, name: bytes) -> bool:
+def _bare_is_secret(text: bytes, head: Match[bytes], value: bytes, name: bytes) -> bool:
     """Whether an unquoted value is a secret, and no code and no prose."""
-    word, operator = text[slice(*spans[1])].lower(), text[slice(*spans[3])]
-    spaced = text[spans[3][1] : spans[3][1] + 1] in {b" ", b"\t"}
-    if operator == b"=" and name.isupper() and not spaced:
+    word, operator = head[1].lower(), head[3]
+    spaced = text[head.end(3) : head.end(3) + 1] in {b" ", b"\t"}
+    if operator == b"=" and not spaced and name.isupper():
         return True  # as a shell or an .env file has it
     if names_code(value, after_colon=operator == b":"):
         return False
@@ -133,42 +146,50 @@ def _bare_is_secret(text: bytes, spans: Sequence[Span], value: bytes, name: byte
     if looks_random(value):
         return True
     if operator == b":":  # `password: hunter` is YAML; in a sentence it is talk
-        return _begins_line(text, spans[1][0])
+        return _begins_line(text, head.start())
     if spaced and is_word(value):
         # `password = hunter` may be a settings file; `token = value` is code.
-        return word.startswith(b"passw") and _begins_line(text, spans[1][0])
+        return word.startswith(b"passw") and _begins_line(text, head.start())
     return True
 
 
-def _flag(text: bytes, spans: Sequence[Span], read: Read) -> Span | None:
+def _flag(text: bytes, head: Match[bytes], read: Pattern[bytes]) -> Span | None:
     """The argument of ``--password value``."""
-    before, word, after = (text[slice(*span)] for span in spans[1:4])
-    if not is_secret_name(before, word, after) or (found := read(spans[0][1])) is None:
+    if _goes_on(text, head.start()) or not is_secret_name(*head.groups()):
+        return None
+    found = read.match(text, head.end())
+    if found is None:
         return None
     way, span = _found(found)
-    if way == "bare" and b"," in text[slice(*found[1])]:
+    if way == "bare" and b"," in text[head.end() : span[0]]:
         return None  # one item of a list, and the next is a variable
     span = _trimmed(text, span, way)
-    value = text[slice(*span)]
+    value = text[span[0] : span[1]]
     if not value or value.startswith(b"-") or is_placeholder(value) or value in _FLAG_TALK:
         return None
-    if way == "string" and text[found[0][1] + 1 : found[0][1] + 16].lstrip().startswith(b":"):
+    if way == "string" and text[found.end() + 1 : found.end() + 16].lstrip().startswith(b":"):
         return None  # the flag was the value of a member, and this is the key of the next
-    return None if is_reference(value, literal=way in {"string", "single"}) else span
+    return None if is_reference(value, literal=way in _LITERAL) else span
 
 
-def _header(text: bytes, spans: Sequence[Span], read: Read) -> Span | None:
+def _goes_on(text: bytes, start: int) -> bool:
+    """Whether what starts there is the rest of a word, the letter of an escape aside."""
+    before = text[max(0, start - 2) : start]
+    return before[-1:] in _WORD_BYTES and before not in {b"\\n", b"\\r", b"\\t"}
+
+
+def _header(text: bytes, head: Match[bytes], read: Pattern[bytes]) -> Span | None:
     """What follows the name of a header, its scheme aside."""
-    found = read(spans[0][1])
+    found = read.match(text, head.end())
     if found is None:
         return None
     way, (start, end) = _found(found)
-    opener = text[spans[0][0] - 1 : spans[0][0]] if spans[0][0] else b""
+    opener = text[head.start() - 1 : head.start()] if head.start() else b""
     if way == "bare" and opener in {b"'", b'"', b"\x02"}:
         # Quoted as a whole: other quote marks are its own.
         end = _before(b"\x02", text, end, _before(b"\n", text, end, _before(opener, text, end)))
     span = _trimmed(text, (start, end), way)
-    value = text[slice(*span)]
+    value = text[span[0] : span[1]]
     if not value or is_placeholder(value) or is_reference(value, literal=False):
         return None
     return None if names_code(value, after_colon=True) else span
@@ -180,27 +201,27 @@ def _before(stop: bytes, text: bytes, start: int, end: int | None = None) -> int
     return at if at >= 0 else len(text) if end is None else end
 
 
-def _url(text: bytes, spans: Sequence[Span], _: Read) -> Span | None:
+def _url(_: bytes, head: Match[bytes], __: Pattern[bytes]) -> Span | None:
     """The password of ``scheme://user:password@host``."""
-    value = text[slice(*spans[1])]
+    value = head[1]
     if is_placeholder(value) or is_reference(value, literal=False):
         return None
     port = value[:6].replace(b"?", b"#").split(b"#")
-    return None if len(port) > 1 and port[0].isdigit() else spans[1]
+    return None if len(port) > 1 and port[0].isdigit() else head.span(1)
 
 
-def _user(text: bytes, spans: Sequence[Span], _: Read) -> Span | None:
+def _user(_: bytes, head: Match[bytes], __: Pattern[bytes]) -> Span | None:
     """The password of ``curl -u user:password``."""
-    value = text[slice(*spans[1])]
+    value = head[1]
     if is_placeholder(value) or is_reference(value, literal=False):
         return None
-    return spans[1]
+    return head.span(1)
 
 
-def _bearer(text: bytes, spans: Sequence[Span], _: Read) -> Span | None:
+def _bearer(text: bytes, head: Match[bytes], read: Pattern[bytes]) -> Span | None:
     """What follows the word ``Bearer``, when it holds a digit as every long token does."""
-    value = text[slice(*spans[1])][:200]
-    return spans[1] if any(48 <= byte <= 57 for byte in value) else None
+    found = read.match(text, head.end())
+    return found.span() if found is not None and _DIGIT.search(found[0][:200]) else None
 
 
 def _header_named(names: str) -> str:
@@ -215,6 +236,8 @@ PLACES = (
         "",
         r":(?:\\*/){2}[^\s/@:\"'`<>]*:[^\s/\"'`<>]+@",
         _url,
+        starts=b":",
+        own=3,
     ),
     Place(
         "url-password",
@@ -230,6 +253,7 @@ PLACES = (
         _value(_LINE, _SCHEME),
         rf"(?i:authorization|x-api-key){ASSIGNS_HINT}",
         _header,
+        starts=b"ax",
     ),
     Place(
         "cookie",
@@ -237,13 +261,15 @@ PLACES = (
         _value(_LINE, _SCHEME),
         rf"(?i:cookie2?){ASSIGNS_HINT}",
         _header,
+        starts=b"c",
     ),
     Place(
         "bearer",
-        r"(?i:bearer)[ \t]+([A-Za-z0-9._~+/=-]{20,})",
-        "",
-        rf"(?i:bearer){GAP}+[A-Za-z0-9._~+/=\\-]{{20}}",
+        r"(?i:bearer)[ \t]+",
+        r"[A-Za-z0-9._~+/=-]{20,}+",
+        rf"(?i:bearer){GAP}+[A-Za-z0-9._~+/=\\-]{{12}}",
         _bearer,
+        starts=b"b",
     ),
     Place(
         "secret",
@@ -251,12 +277,15 @@ PLACES = (
         _value(_BARE),
         rf"{NAME}{ASSIGNS_HINT}",
         _assigned,
+        starts=b"acelmpst",
     ),
     Place(
         "secret",
-        rf"(?:^|[^\w.-]|\\[nrt])--?((?:[A-Za-z0-9]+[_.-])*){NAME}(?:{QUOTE})?",
-        rf"([ \t]*,\s*|[ \t]+){_value(_BARE)}",
+        rf"--?((?:[A-Za-z0-9]+[_.-]){{0,8}}){NAME}(?:{QUOTE})?",
+        rf"(?:[ \t]*+,\s*+|[ \t]++){_value(_BARE)}",
         rf"--?(?:[A-Za-z0-9]+[_.-])*{NAME}(?:{QUOTE}{GAP}*,|{GAP})",
         _flag,
+        starts=b"-",
+        own=1,
     ),
 )

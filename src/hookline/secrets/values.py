@@ -5,23 +5,28 @@ import re
 __all__ = ["is_placeholder", "is_reference", "is_word", "looks_random", "names_code"]
 
 _LONGEST = 200
-"""No placeholder is longer; it also bounds the work of the regexes below."""
+"""No placeholder is longer; it also bounds the work of the regexes below.
+
+They are the standard library's, which is faster on short texts and would try all ways to split one
+when there are several. So there is one way only: what may repeat gives nothing back (``*+``).
+"""
 
 _MARKER = rb"\[redacted:[a-z0-9-]+\]"
 # Nothing, everything, a type, a mask, and what we leave behind ourselves.
 _PLACEHOLDER = re.compile(
     rb"(?i:none|null|nil|undefined|true|false|yes|no|on|off|0|1|-|inherit|include|omit|same-origin|"
     rb"required|optional|basic|bearer|oauth2?|digest)|"
-    rb"(?:[*.x]|\xe2\x80[\xa2\xa6])+|<[^<>]*>|(?:" + _MARKER + rb"[\s,;]*)+|\[REDACTED\]|"
-    rb"%[sdr]|%\(\w+\)s|\{[\w.]*\}|arn:[\w:/.-]+|op://.*|vault:.*|!\w+"
+    rb"(?:[*.x]|\xe2\x80[\xa2\xa6])+|<[^<>]*+>|(?:" + _MARKER + rb"[\s,;]*+)+|\[REDACTED\]|"
+    rb"%[sdr]|%\(\w++\)s|\{[\w.]*+\}|arn:[\w:/.-]++|op://.*|vault:.*|!\w++"
 )
 _BRACED = (
-    rb"\$\{\w+(?::?[?])?[^{}:=+-]*\}|\$\{\{[^{}]*(?:\}\})?|\{\{[^{}]*\}\}|\$\([^()]*\)?|%[A-Z_]+%"
+    rb"\$\{\w++(?::?[?])?[^{}:=+-]*+\}|\$\{\{[^{}]*+(?:\}\})?|\{\{[^{}]*+\}\}|\$\([^()]*+\)?|"
+    rb"%[A-Z_]++%"
 )
 _JOINTS = rb"[:/@.,]"
-_REFERENCE = re.compile(rb"(?:" + _BRACED + rb"|\$[A-Za-z_]\w*|\$[0-9@*#?]|" + _JOINTS + rb")+")
-_CERTAIN_REFERENCE = re.compile(rb"(?:" + _BRACED + rb"|\$[A-Z_][A-Z0-9_]*|" + _JOINTS + rb")+")
-_PATH = re.compile(rb"(?:~|\.{1,2})/[\w./-]*|(?:/[a-z0-9_.-]+){2,}/?")
+_REFERENCE = re.compile(rb"(?:" + _BRACED + rb"|\$[A-Za-z_]\w*+|\$[0-9@*#?]|" + _JOINTS + rb")+")
+_CERTAIN_REFERENCE = re.compile(rb"(?:" + _BRACED + rb"|\$[A-Z_][A-Z0-9_]*+|" + _JOINTS + rb")+")
+_PATH = re.compile(rb"(?:~|\.{1,2})/[\w./-]*+|(?:/[a-z0-9_.-]++){2,}/?")
 _TYPE = re.compile(
     rb"(?:str|string|String|bytes|int|bool|boolean|number|any|Any|object|unknown|char|varchar|text|"
     rb"[A-Z][a-z]+(?:[A-Z][a-z]+)*)(?:[\[|?(;].*)?"
@@ -33,7 +38,8 @@ _ROOTS = (
 )
 _EXPRESSION = re.compile(rb"[A-Za-z_][\w.]*[(\[].*|(?:" + _ROOTS + rb")\.[\w.\[\]!]+", re.DOTALL)
 _WORD = re.compile(rb"[A-Za-z_][A-Za-z_.]*")
-_SYMBOLS = frozenset(b"!@#$%^*+=~?")
+_SYMBOL = re.compile(rb"[!@#$%^*+=~?]")
+_DIGIT = re.compile(rb"[0-9]")
 
 
 def is_placeholder(value: bytes) -> bool:
@@ -70,5 +76,6 @@ def looks_random(value: bytes) -> bool:
     head = value[:_LONGEST]
     if len(value) >= 20 and b" " not in head and not is_word(value):
         return True
-    digits = any(48 <= byte <= 57 for byte in head)
-    return (digits and not head.isdigit()) or not _SYMBOLS.isdisjoint(head)
+    if _DIGIT.search(head) is not None and not head.isdigit():
+        return True
+    return _SYMBOL.search(head) is not None

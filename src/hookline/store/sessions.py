@@ -17,6 +17,7 @@ __all__ = ["MemoryRoots", "SessionRoots"]
 
 DAY = 86_400.0
 KEPT = 30 * DAY
+_REMEMBERED = 1000
 
 
 class SessionRoots:
@@ -25,6 +26,9 @@ class SessionRoots:
     def __init__(self, home: str, *, clock: Callable[[], float] = time.time) -> None:
         self._dir = os.path.join(home, "sessions")
         self._clock = clock
+        # What was settled never changes, so a process that hears of many events reads it once;
+        # and once more a day, which tells everybody that it is still in use.
+        self._known: dict[str, tuple[str, float]] = {}
 
     def root_for(self, session_id: str, first_guess: Callable[[], str]) -> tuple[str, bool]:
         """The session's root, and whether this event was the first and settled it.
@@ -37,11 +41,18 @@ class SessionRoots:
         """
         if not session_id:
             return first_guess(), True
+        known, read_at = self._known.get(session_id, ("", 0.0))
+        if known and 0 <= self._clock() - read_at < DAY:
+            return known, False
         try:
-            return self._settled(os.path.join(self._dir, _name(session_id)), first_guess)
+            root, first = self._settled(os.path.join(self._dir, _name(session_id)), first_guess)
         except OSError as error:
             message = f"cannot remember the project of this session in `{self._dir}`"
             raise HooklineError(f"{message}: {error.strerror}") from error
+        while len(self._known) >= _REMEMBERED:
+            del self._known[next(iter(self._known))]
+        self._known[session_id] = root, self._clock()
+        return root, first
 
     def _settled(self, path: str, first_guess: Callable[[], str]) -> tuple[str, bool]:
         known = self._read(path)

@@ -129,8 +129,36 @@ def test_a_damaged_file_counts_as_none_and_is_written_again(
     roots.root_for("s1", lambda: "/first")
     path = session_file(tmp_path)
     path.write_bytes(damage(path.read_bytes()))
-    assert roots.root_for("s1", lambda: "/again") == ("/again", True)
-    assert roots.root_for("s1", never) == ("/again", False)
+    others = SessionRoots(str(tmp_path))
+    assert others.root_for("s1", lambda: "/again") == ("/again", True)
+    assert SessionRoots(str(tmp_path)).root_for("s1", never) == ("/again", False)
+
+
+def test_a_process_that_knows_a_root_keeps_to_it_whatever_becomes_of_the_file(
+    tmp_path: Path,
+) -> None:
+    roots = SessionRoots(str(tmp_path))
+    roots.root_for("s1", lambda: "/first")
+    session_file(tmp_path).unlink()
+    assert roots.root_for("s1", never) == ("/first", False)
+
+
+def test_it_reads_the_file_again_after_a_day_so_that_nobody_prunes_it(tmp_path: Path) -> None:
+    now = [1_000_000.0]
+    roots = SessionRoots(str(tmp_path), clock=lambda: now[0])
+    roots.root_for("s1", lambda: "/first")
+    os.utime(session_file(tmp_path), (now[0], now[0]))
+    now[0] += 2 * 86_400
+    assert roots.root_for("s1", never) == ("/first", False)
+    assert session_file(tmp_path).stat().st_mtime == now[0]
+
+
+def test_many_sessions_are_not_all_kept_in_mind(tmp_path: Path) -> None:
+    roots = SessionRoots(str(tmp_path))
+    for number in range(1100):
+        roots.root_for(str(number), lambda: "/first")
+    assert len(roots._known) == 1000
+    assert roots.root_for("0", never) == ("/first", False)
 
 
 def test_nobody_else_can_look_into_it(tmp_path: Path) -> None:

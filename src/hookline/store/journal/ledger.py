@@ -48,6 +48,7 @@ class Ledger:
         self._grow = grow
         self._connection: sqlite3.Connection | None = None
         self._seen: tuple[int, int] | None = None
+        self._log_seen: tuple[int, int] | None = None
         self._trouble = ""
         self._pause = _FIRST_PAUSE
         self._retry_at = 0.0
@@ -103,10 +104,7 @@ class Ledger:
         return f"the journal {self.path} has lost {lost} events; it is written again." * bool(lost)
 
     def _written(self, rows: Sequence[Row]) -> str:
-        note = ""
-        if self._connection is not None and identity(self.path) != self._seen:
-            self.close()
-            note = f"the journal {self.path} was removed while in use; a new one was begun."
+        note = self._disturbed() if self._connection is not None else ""
         try:
             self._insert(rows)
         except sqlite3.Error as error:
@@ -118,7 +116,25 @@ class Ledger:
             self._insert(rows)
         return note
 
-    def set_aside(self, error: sqlite3.Error) -> str:
+    def _disturbed(self) -> str:
+        """What somebody did to the files while they were open, in words; mostly nothing."""
+        if identity(self.path) != self._seen:
+            self.close()
+            return f"the journal {self.path} was removed while in use; a new one was begun."
+        # In both cases we alone would still see a journal: others find an empty one, or none.
+        if not os.stat(self.path).st_size:
+            return self.set_aside("it was emptied while in use")
+        if self._log_seen is not None and identity(f"{self.path}-wal") != self._log_seen:
+            with suppress(sqlite3.Error):
+                self._checkpoint()  # the old one is whole then
+            return self.set_aside("its log was removed while in use")
+        return ""
+
+    def _checkpoint(self) -> None:
+        assert self._connection is not None
+        self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+
+    def set_aside(self, error: sqlite3.Error | str) -> str:
         """Gives a damaged file another name; the next write begins a new one. Raises OSError."""
         seen = self._seen or identity(self.path)
         self.close()
@@ -139,6 +155,8 @@ class Ledger:
                 connection.execute("ROLLBACK")
             raise
         self.backlog.drop(len(older))
+        if self._log_seen is None:
+            self._log_seen = identity(f"{self.path}-wal")
 
     def _put(self, connection: sqlite3.Connection, row: Row) -> None:
         try:
@@ -162,7 +180,7 @@ class Ledger:
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 self._connection.close()
-        self._connection = self._seen = None
+        self._connection = self._seen = self._log_seen = None
 
 
 # A commit writes whole pages: of the events, of their index and of the payloads.
