@@ -2,6 +2,7 @@
 
 import argparse
 import platform
+import signal
 import sys
 from collections.abc import Callable
 
@@ -20,6 +21,8 @@ def main() -> int:
     unknown = [name for name in options.suites if name not in SUITES]
     if unknown:
         parser.error(f"there is no suite {unknown[0]}; there are {', '.join(SUITES)}")
+    # Told to end, it still ends the daemons it has started.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     reports = []
     for name in options.suites or SUITES:
         print(f"{name} …", file=sys.stderr, flush=True)

@@ -21,7 +21,7 @@ from bench.spawning import BUILD, Program, Timed
 from bench.stage import Stage, stage
 from hookline.cli.init import starter
 
-__all__ = ["PEERS", "Peer", "fastest_product", "run"]
+__all__ = ["PEERS", "Peer", "fastest_product", "from_pypi", "run"]
 
 ROUNDS = 45
 WARM = 5
@@ -110,7 +110,7 @@ def _program(peer: Peer, like: Stage) -> Program:
     return program
 
 
-def _from_pypi() -> None:
+def from_pypi() -> None:
     """All Python peers into one environment, pinned by hash."""
     lock = Path(__file__).with_name("peers.txt")
     stamp = _PYTHON_PEERS / ".ready"
@@ -223,18 +223,18 @@ def _venv(program: str) -> str:
 PEERS = (
     Peer(
         name="cchooks 0.1.5",
-        install=_from_pypi,
+        install=from_pypi,
         argv=lambda home: [_venv("python"), _script(home, "hook.py", _CCHOOKS)],
     ),
     Peer(
         name="nah 0.11.0",
-        install=_from_pypi,
+        install=from_pypi,
         argv=lambda home: [_venv("nah"), "_claude-hook"],
     ),
     Peer(
         # With Claude Code its gate is the permission request; it has none before each tool.
         name="agent-hooks 0.2.0 (PermissionRequest)",
-        install=_from_pypi,
+        install=from_pypi,
         argv=lambda home: [
             *(_venv("agent-hooks"), "run", _script(home, "hooks.py", _AGENT_HOOKS)),
             *("--app-dir", str(home), "--provider", "claude-code"),

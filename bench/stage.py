@@ -14,6 +14,7 @@ from bench.scenes import agent_env, payload, write_payloads
 from bench.spawning import Program
 from hookline._version import __version__
 from hookline.client import fastest
+from hookline.config.reading import SETTLED
 from hookline.daemon.asking import ask_status
 from hookline.daemon.instance import Holder, connect, holder
 from hookline.journals import journal_file
@@ -35,7 +36,8 @@ class Stage:
         self.user_config = str(root / "config")
         for path in (self.home, self.project, f"{self.user_config}/hookline"):
             Path(path).mkdir(parents=True, mode=0o700)
-        Path(self.user_config, "hookline", "hookline.yaml").write_bytes(config)
+        self.config = Path(self.user_config, "hookline", "hookline.yaml")
+        self.config.write_bytes(config)
         self.env = agent_env(str(root), self.project)
         self._told = 0
 
@@ -99,6 +101,11 @@ class Stage:
             time.sleep(_LOOK)
         raise RuntimeError(f"{self.name}: no daemon after {_PATIENCE:.0f} s")
 
+    def settle(self) -> None:
+        """Waits out the seconds in which a file just written is read anew for each event."""
+        settled = self.config.stat().st_ctime + SETTLED + _LOOK
+        time.sleep(max(settled - time.time(), 0.0))
+
     def answered(self) -> int:
         """How many events its daemon has answered."""
         found = ask_status(self.home, version=__version__)
@@ -126,6 +133,7 @@ def stage(name: str, config: bytes, *, warm: bool = True) -> Iterator[Stage]:
         set_up = Stage(Path(root), name, config)
         try:
             if warm:
+                set_up.settle()
                 set_up.warm_up()
             yield set_up
         finally:

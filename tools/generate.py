@@ -1,15 +1,18 @@
 """Writes what is generated from the code and committed: the JSON Schemas, docs/events.md,
-docs/matrix.md, docs/requirements.md and the thin clients' last answers.
+docs/matrix.md, docs/requirements.md, the tables of the dialects and the thin clients' last
+answers.
 
 ``--check`` compares instead.
 """
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import last_answers
 import msgspec
 import requirements
+import tables
 
 from hookline import matrix, registry
 from hookline.config.schema import config_schema
@@ -93,15 +96,22 @@ def generated() -> dict[Path, str]:
 
 def main() -> int:
     """Returns 1 when ``--check`` finds a difference."""
+    # The tables first: everything else is made from what the dialects read in them.
+    stale = _put(tables.generated()) + _put(generated())
+    for path in stale:
+        print(f"{path} is out of date: run `make generate`", file=sys.stderr)
+    return 1 if stale else 0
+
+
+def _put(files: Mapping[Path, str]) -> list[Path]:
+    """Writes the files, or says which of them are not as they should be."""
     stale = []
-    for path, text in generated().items():
+    for path, text in files.items():
         if "--check" not in sys.argv:
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:
             stale.append(path.relative_to(ROOT))
-    for path in stale:
-        print(f"{path} is out of date: run `make generate`", file=sys.stderr)
-    return 1 if stale else 0
+    return stale
 
 
 if __name__ == "__main__":

@@ -3,10 +3,9 @@
 Knows the shapes in ``dialects/*/shape.toml``; must not know how any client is answered.
 """
 
-import tomllib
+import os
 from collections.abc import Collection, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -43,11 +42,16 @@ class Callers(Struct, frozen=True, kw_only=True):
 @cache
 def shape(name: str) -> Shape | None:
     """What the payloads of a dialect look like; None for one that does not say."""
-    # Read as data: importing every dialect only to ask costs as much as Python's own start.
-    file = Path(__file__).parent / "dialects" / name.replace("-", "_") / "shape.toml"
-    if name not in registry.dialect_names() or not file.is_file():
+    # Read as data: importing every dialect only to ask costs as much as Python's own start. And
+    # from the JSON that `make generate` makes of `shape.toml`, which is quicker still.
+    folder = os.path.join(os.path.dirname(__file__), "dialects", name.replace("-", "_"))
+    if name not in registry.dialect_names():
         return None
-    return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), Shape)
+    try:
+        with open(os.path.join(folder, "shape.json"), "rb") as file:
+            return msgspec.json.decode(file.read(), type=Shape)
+    except FileNotFoundError:
+        return None
 
 
 def recognise(

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -100,14 +101,12 @@ def test_a_fork_bomb_is_bounded_by_its_deadline_and_buried(tmp_path: Path) -> No
             assert place.ask("rm -rf build").blocks
             said = asking.said()
         assert said.blocks
-        assert "time" in said.effect.reason
+        assert "no answer within 1 s" in said.effect.reason
         eventually(lambda: not place.marked())
         assert place.daemon().pid == daemon.pid
 
 
 def test_one_that_forks_itself_away_for_ever_is_caught_at_its_deadline(tmp_path: Path) -> None:
-    import time
-
     script = RUNS_AWAY.replace("{until}", str(time.monotonic() + 60))
     with world(tmp_path, config=prepared(tmp_path, script)) as place:
         place.daemon()

@@ -17,6 +17,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import hookline
 from hookline import client
 from hookline._version import __version__
 from hookline.daemon.asking import ask_status
@@ -73,7 +74,14 @@ class Said(NamedTuple):
 class World:
     """One person with one state directory, and as many agents as a test starts."""
 
-    def __init__(self, base: Path, *, config: str = DENIES, version: str = __version__) -> None:
+    def __init__(
+        self,
+        base: Path,
+        *,
+        config: str = DENIES,
+        version: str = __version__,
+        python: Path | None = None,
+    ) -> None:
         self.base = base
         self.version = version
         self.mark = f"{base.name}-{os.urandom(8).hex()}"
@@ -83,7 +91,7 @@ class World:
         for directory in (self.project / ".git", self.user_file.parent, self.state):
             directory.mkdir(parents=True, exist_ok=True)
         self.user_file.write_text(config)
-        self.python = an_interpreter(base / "python")
+        self.python = an_interpreter(python or base / "python")
         self.words: Sequence[str] = client.fastest(str(self.python))
         self._sessions = 0
         self.clients: list[subprocess.Popen[bytes]] = []
@@ -256,7 +264,10 @@ def world(base: Path, **options: Any) -> Iterator[World]:
 
 
 def an_interpreter(base: Path, packages: Path | None = None) -> Path:
-    """The interpreter that runs us, under another path; ``packages`` go before those it has."""
+    """The interpreter that runs us, under another path.
+
+    ``packages`` is where it finds hookline: the one under test, unless told otherwise.
+    """
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     own = base / "lib" / version / "site-packages"
     own.mkdir(parents=True)
@@ -266,8 +277,8 @@ def an_interpreter(base: Path, packages: Path | None = None) -> Path:
     (base / "pyvenv.cfg").write_text(f"home = {home}\ninclude-system-site-packages = false\n")
     ours = [each for each in sys.path if each.endswith("-packages")]
     adds = "".join(f"import site; site.addsitedir({each!r})\n" for each in ours)
-    first = f"{packages}\n" if packages is not None else ""
-    (own / "everything.pth").write_text(first + adds)
+    first = packages or Path(hookline.__file__).parents[1]
+    (own / "everything.pth").write_text(f"{first}\n{adds}")
     return base / "bin/python"
 
 

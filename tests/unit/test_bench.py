@@ -2,17 +2,19 @@
 
 import itertools
 import os
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import bench
 import msgspec
 import pytest
 from bench.baseline import inserts_per_second, rows_in
 from bench.driving import requests
 from bench.load import resident_kb
 from bench.measure import Ratio
-from bench.peers import PEERS, fastest_product
+from bench.peers import PEERS, fastest_product, from_pypi
 from bench.report import Report, Table, as_json, markdown
 from bench.scenes import EMPTY, FULL, payload, rules
 from bench.spawning import Program, Timed, run, words
@@ -110,6 +112,13 @@ def test_scripts_are_for_scale_and_never_the_fastest_product() -> None:
     timed[products[-1]] = _timed(40, 40)
     assert fastest_product(timed) == products[-1]
     assert fastest_product({name: timed[name] for name in scripts}) is None
+
+
+def test_peers_are_named_with_the_version_that_is_installed() -> None:
+    lock = Path(bench.__file__).with_name("peers.txt").read_text(encoding="utf-8")
+    pinned = re.findall(r"^([\w-]+)==([\d.]+)", lock, re.MULTILINE)
+    named = [peer.name.split()[:2] for peer in PEERS if peer.install is from_pypi]
+    assert sorted(named) == sorted(map(list, pinned))
 
 
 def test_payloads_have_the_size_asked_for_and_no_two_the_same_command(tmp_path: Path) -> None:

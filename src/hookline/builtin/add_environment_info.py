@@ -1,7 +1,6 @@
 """Tells the model where it works: directory, git repository or not, system, processor."""
 
 import os
-import platform
 import stat
 import sys
 from collections.abc import Callable
@@ -41,6 +40,8 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
 def _answer(event: Event, caller: Caller) -> Answer:
     if not event.cwd:
         return PASS
+    import platform  # slow to load, and only the start of a session wants it
+
     machine = platform.machine().lower()
     lines = (
         "Here is useful information about the environment you are running in:",

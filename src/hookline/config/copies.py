@@ -4,7 +4,6 @@ Knows files and sets; must not know how a hook is run.
 """
 
 import os
-import shutil
 from contextlib import suppress
 from functools import cached_property
 from hashlib import sha256
@@ -189,6 +188,8 @@ def _link(path: str, target: str) -> None:
 def _remove(path: str) -> None:
     with suppress(FileNotFoundError):
         if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path)
+            from shutil import rmtree  # slow to load, and rarely needed
+
+            rmtree(path)
         else:
             os.unlink(path)

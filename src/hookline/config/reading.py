@@ -6,7 +6,6 @@ Knows the disk; must not know what is in a file.
 import fcntl
 import os
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from errno import EAGAIN, EFBIG, EINVAL
@@ -138,6 +137,8 @@ def file_names(directory: str) -> list[str]:
 
 def write_file(path: str, content: bytes, *, mode: int = 0o600) -> None:
     """Put a file in place whole or not at all, and on the disk before anybody relies on it."""
+    import tempfile  # slow to load, and most events write nothing
+
     handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".")
     try:
         with open(handle, "wb") as file:

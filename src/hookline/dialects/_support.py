@@ -1,9 +1,14 @@
-"""Reads a dialect's ``support.toml``."""
+"""Reads a dialect's support table.
 
-import tomllib
+People write it in ``support.toml``; what is read is the JSON that ``make generate`` makes of it,
+because an agent waits meanwhile.
+"""
+
+import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from hookline.model.support import CELLS, EventSupport, Support
 
@@ -14,8 +19,8 @@ _OWN = {"event", "source"}
 
 def load_support(folder: str) -> Support:
     """The support table in the folder of a dialect's ``__file__``."""
-    with open(Path(folder).with_name("support.toml"), "rb") as file:
-        table = tomllib.load(file)
+    with open(os.path.join(os.path.dirname(folder), "support.json"), "rb") as file:
+        table = msgspec.json.decode(file.read())
     events = {
         native: _row(native, row, table.get("defaults", {}))
         for native, row in table.pop("events").items()

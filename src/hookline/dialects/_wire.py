@@ -1,6 +1,5 @@
 """How JSON travels where a platform reads it more loosely than it is written."""
 
-import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -21,6 +20,8 @@ def line(body: Mapping[str, Any]) -> bytes:
     try:
         return msgspec.json.encode(body) + b"\n"
     except UnicodeEncodeError:
+        import json  # only for text that is no Unicode
+
         return json.dumps(body).encode() + b"\n"
 
 

@@ -7,7 +7,6 @@ the caller's environment and appear in no text that leaves this module.
 import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
@@ -155,6 +154,9 @@ def _status(code: int) -> str:
 
 
 def _new_client() -> "AsyncClient":
+    # Half of HTTP comes with these, and most configs call no address.
+    from http.cookiejar import CookieJar, DefaultCookiePolicy
+
     import httpx
 
     # No cookies: what one hook's server sets is no business of another's.

@@ -18,7 +18,6 @@ Decisions are values, never exceptions: there is no ``raise Deny``.
 """
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 from msgspec import Struct
 
@@ -123,6 +122,9 @@ class HandlerUnavailable(HandlerError):
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """A ready hint with the closest known word, or the empty string when nothing is close."""
+    # Only for people who mistype; nobody else waits for it to load.
+    from difflib import get_close_matches
+
     found = get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
     return f"did you mean `{found[0]}`?" if found else ""
 

@@ -1,13 +1,20 @@
-"""One look whether a text may hold a secret at all, and then where its secrets are."""
+"""One look whether a text may hold a secret at all, and then where its secrets are.
 
+Every closer look at a candidate is counted. When no more are allowed the search ends and says how
+far it came, so that a text made of candidates cannot hold up whoever waits for the answer.
+"""
+
+import re
 from collections.abc import Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
-from hookline.secrets.places import PLACES, Place, Span
+from msgspec import Struct
+
+from hookline.secrets.places import PLACES, Place
 from hookline.secrets.rules import RULES, Rule
 
-__all__ = ["Secret", "find", "may_hold_secret"]
+__all__ = ["Found", "Secret", "find", "may_hold_secret"]
 
 Secret = tuple[int, int, str]
 """Where a secret starts and ends, and its family."""
@@ -16,6 +23,22 @@ Secret = tuple[int, int, str]
 # and `&`, which some writers of JSON escape as a habit and no token holds.
 _ESCAPED = r"\\u00(?:2[0-57-9a-fA-F]|3[0-9abdfABDF]|[4-7])"
 _MEMORY = 16 << 20
+_CONTEXT = 100
+"""How far before a hint its token may begin: the length of a name, and of a token's first part."""
+_KEYWORD = 16
+"""No keyword is longer."""
+_REST = re.compile(rb"[=>]*+\s*+(?:\\*+[\"'`\x02])?[^\s\"'`\x02]*+")
+"""From behind a hint to the end of its token."""
+
+
+class Found(Struct):
+    """What a search came upon."""
+
+    secrets: list[Secret]
+    """In no order; they may overlap."""
+    end: int
+    """How far the text was looked through: every secret that starts before is found."""
+    looks: int = 0
 
 
 def _compile(source: str, *, capture: bool = True) -> Any:
@@ -30,15 +53,23 @@ def _compile(source: str, *, capture: bool = True) -> Any:
     return re2.compile(source.encode("ascii"), options)
 
 
-@cache
-def _first_look() -> Any:
-    sources = [_ESCAPED, *(place.hint for place in PLACES), *map(_hint, RULES)]
+def _search_any(sources: Sequence[str]) -> Any:
     return _compile("|".join(f"(?:{source})" for source in sources), capture=False).search
 
 
 @cache
+def _first_look() -> Any:
+    return _search_any([_ESCAPED, *(place.hint for place in PLACES), *map(_hint, RULES)])
+
+
+@cache
 def _token_look() -> Any:
-    return _compile("|".join(f"(?:{_hint(rule)})" for rule in RULES), capture=False).search
+    return _search_any([_hint(rule) for rule in RULES])
+
+
+@cache
+def _head_look() -> Any:
+    return _search_any([place.head for place in PLACES if not place.alone])
 
 
 def _hint(rule: Rule) -> str:
@@ -52,13 +83,42 @@ def _literal(keyword: str) -> str:
 # Each on its own: all as one would be one look for them all, but on a text that begins many tokens
 # and ends none, re2 is a hundred times slower with one large regex than with many small ones.
 @cache
-def _rules() -> Sequence[tuple[str, Any]]:
-    return [(rule.name, _compile(rule.regex)) for rule in RULES]
+def _rules() -> Sequence[tuple[Rule, Any]]:
+    return [(rule, _compile(rule.regex)) for rule in RULES]
 
 
 @cache
-def _places() -> Sequence[tuple[Place, Any, Any]]:
-    return [(place, _compile(place.head), _compile(place.value)) for place in PLACES]
+def _keywords() -> Sequence[tuple[bytes, int]]:
+    """Every keyword and the number of its rule, in the order of the table."""
+    numbered = enumerate(RULES)
+    return [(word.lower().encode(), number) for number, rule in numbered for word in rule.keywords]
+
+
+Reader = tuple[Place, re.Pattern[bytes], re.Pattern[bytes]]
+
+
+@cache
+def _readers() -> Sequence[Sequence[Reader]]:
+    """By the first byte of a head, the places that it may be of."""
+    by_start: list[list[Reader]] = [[] for _ in range(256)]
+    for place in PLACES:
+        reader = _reader(place)
+        for byte in {*place.starts, *place.starts.upper()}:
+            by_start[byte].append(reader)
+    return by_start
+
+
+@cache
+def _lone_readers() -> Sequence[tuple[Any, Reader]]:
+    return [
+        (_compile(place.head, capture=False).finditer, _reader(place))
+        for place in PLACES
+        if place.alone
+    ]
+
+
+def _reader(place: Place) -> Reader:
+    return place, re.compile(place.head.encode()), re.compile(place.value.encode())
 
 
 def may_hold_secret(text: bytes) -> bool:
@@ -66,31 +126,85 @@ def may_hold_secret(text: bytes) -> bool:
     return _first_look()(text) is not None
 
 
-def find(text: bytes) -> Iterator[Secret]:
-    """Every secret, those of known families first; they may overlap."""
-    if _token_look()(text) is not None:
-        for name, regex in _rules():
-            for spans in _matches(regex, text):
-                # The first group that took part, or all.
-                start, end = next((span for span in spans[1:] if span[0] >= 0), spans[0])
-                yield start, end, name
-    for place, head, value in _places():
-        done = 0
-        for spans in _matches(head, text):
-            if spans[0][0] < done:
-                continue  # inside a secret; to read on from here would read its end many times
-            judged = place.judge(text, spans, partial(_read, value, text))
-            if judged is not None:
-                done = judged[1]
-                yield *judged, place.name
+def find(text: bytes, looks: int) -> Found:
+    """The secrets of a text, with no more looks at candidates than those."""
+    found = Found([], len(text))
+    # A search that uses up all it may must leave something to those after it, or all were in vain.
+    _find_tokens(text, found, looks // 2)
+    _find_alone(text, found, (looks + found.looks) // 2)
+    _find_places(text, found, looks)
+    return found
 
 
-def _read(value: Any, text: bytes, at: int) -> Sequence[Span] | None:
-    match = value.match(text, at)
-    return None if match is None else [match.span(group) for group in range(value.groups + 1)]
+def _find_tokens(text: bytes, found: Found, looks: int) -> None:
+    """What has the form of a known family: around each hint, by the rules with a keyword there."""
+    look, words, rules = _token_look(), _keywords(), _rules()
+    at, end, searched = 0, 0, dict[str, int]()
+    while (hit := look(text, at)) is not None:
+        start, at = hit.span()
+        if found.looks >= looks:
+            found.end = min(found.end, max(0, start - _CONTEXT))
+            return
+        found.looks += 1
+        if at >= end:
+            rest = _REST.match(text, at)
+            end = at if rest is None else rest.end()
+        near = text[max(0, start - _KEYWORD) : at + _KEYWORD].lower()
+        for number in dict.fromkeys([number for word, number in words if word in near]):
+            rule, regex = rules[number]
+            done = searched.get(rule.name, 0)
+            if done < end:
+                # What was searched for an earlier hint is not again, or long words were slow.
+                low = max(done, start - _CONTEXT)
+                searched[rule.name] = high = len(text) if rule.long else end
+                _find_family(found, rule.name, regex.finditer(text, low, high), looks)
 
 
-def _matches(regex: Any, text: bytes) -> Iterator[Sequence[Span]]:
-    groups = range(regex.groups + 1)
-    for match in regex.finditer(text):
-        yield [match.span(group) for group in groups]
+def _find_family(found: Found, name: str, matches: Iterator[Any], looks: int) -> None:
+    for match in matches:
+        # The first group that took part, or all.
+        spans = [match.span(group) for group in range(1, match.re.groups + 1)]
+        start, end = next((span for span in spans if span[0] >= 0), match.span())
+        if found.looks >= looks:
+            found.end = min(found.end, start)
+            return
+        found.looks += 1
+        found.secrets.append((start, end, name))
+
+
+def _find_alone(text: bytes, found: Found, looks: int) -> None:
+    """What is known by where it stands, when much may be between its head's parts."""
+    for search, (place, head, value) in _lone_readers():
+        for hit in search(text) if place.alone in text else ():
+            if found.looks >= looks:
+                found.end = min(found.end, hit.start())
+                break
+            found.looks += 1
+            match = head.match(text, hit.start())
+            span = None if match is None else place.judge(text, match, value)
+            if span is not None:
+                found.secrets.append((*span, place.name))
+
+
+def _find_places(text: bytes, found: Found, looks: int) -> None:
+    """What is known by where it stands."""
+    look, readers, at = _head_look(), _readers(), 0
+    while (hit := look(text, at)) is not None:
+        start, at = hit.span()
+        if start >= found.end:
+            return
+        if found.looks >= looks:
+            found.end = start
+            return
+        found.looks += 1
+        for place, head, value in readers[text[start]]:
+            match = head.match(text, start)
+            if match is None:
+                continue
+            at = place.resume(match)
+            span = place.judge(text, match, value)
+            if span is not None:
+                found.secrets.append((*span, place.name))
+                # Inside a secret nothing is looked for: it goes, and what follows is read anew.
+                at = max(at, span[1])
+            break

@@ -42,9 +42,12 @@ class Place(Struct, frozen=True):
     """What the first look searches for, in text whose JSON escapes are as written."""
     judge: Judge
     starts: bytes = b""
-    """What a head begins with, in lower case; when empty, it is searched for on its own."""
-    own: int = 0
-    """How much of the head can be no part of another; all of it when nought."""
+    """What a head begins with, in lower case."""
+    alone: bytes = b""
+    """What is in every head of a place that has to be searched for on its own."""
+    resume: Callable[[Match[bytes]], int] = Match.end
+    """Where in a head the next may begin; never before its start, so that no text is read twice
+    for each of the names in it."""
 
 
 # How a value is written; each way has its group. Without its closing quote it ends with the line.
@@ -75,6 +78,7 @@ _FLAG_TALK = frozenset(
 _NAME_BYTES = bytes(byte for byte in range(128) if chr(byte).isalnum() or chr(byte) in "_.-$")
 _WORD_BYTES = frozenset(bytes((byte,)) for byte in _NAME_BYTES if byte != ord("$"))
 _SPACE = b" \t\r\n"
+_TAIL = 64
 _LITERAL = frozenset({"string", "single"})
 _DIGIT = re.compile(rb"[0-9]")
 
@@ -155,13 +159,14 @@ def _bare_is_secret(text: bytes, head: Match[bytes], value: bytes, name: bytes) 
 
 def _flag(text: bytes, head: Match[bytes], read: Pattern[bytes]) -> Span | None:
     """The argument of ``--password value``."""
-    if _goes_on(text, head.start()) or not is_secret_name(*head.groups()):
+    before, word, after, gap = head.groups()
+    if _goes_on(text, head.start()) or not is_secret_name(before, word, after):
         return None
     found = read.match(text, head.end())
     if found is None:
         return None
     way, span = _found(found)
-    if way == "bare" and b"," in text[head.end() : span[0]]:
+    if way == "bare" and b"," in gap:
         return None  # one item of a list, and the next is a variable
     span = _trimmed(text, span, way)
     value = text[span[0] : span[1]]
@@ -224,6 +229,11 @@ def _bearer(text: bytes, head: Match[bytes], read: Pattern[bytes]) -> Span | Non
     return found.span() if found is not None and _DIGIT.search(found[0][:200]) else None
 
 
+def _in_tail(head: Match[bytes], group: int) -> int:
+    """Behind the start of a name, and where what is left of it is short enough to be one."""
+    return max(head.start() + 1, head.end(group) - _TAIL)
+
+
 def _header_named(names: str) -> str:
     """A header in text, in a quoted argument, or as a member of a mapping."""
     return rf"(?i:{names}){_CLOSE}(?:{_OPERATOR})[ \t]*"
@@ -237,7 +247,7 @@ PLACES = (
         r":(?:\\*/){2}[^\s/@:\"'`<>]*:[^\s/\"'`<>]+@",
         _url,
         starts=b":",
-        own=3,
+        resume=lambda head: head.start() + 3,
     ),
     Place(
         "url-password",
@@ -246,6 +256,7 @@ PLACES = (
         "",
         rf"(?i:curl)[^\n]*?(?:-u|--user|--proxy-user)(?:{GAP}|[=\"'\\])*[^\s:]+:",
         _user,
+        alone=b"-u",
     ),
     Place(
         "authorization",
@@ -278,14 +289,15 @@ PLACES = (
         rf"{NAME}{ASSIGNS_HINT}",
         _assigned,
         starts=b"acelmpst",
+        resume=lambda head: head.end() if len(head[2]) <= _TAIL else _in_tail(head, 2),
     ),
     Place(
         "secret",
-        rf"--?((?:[A-Za-z0-9]+[_.-]){{0,8}}){NAME}(?:{QUOTE})?",
-        rf"(?:[ \t]*+,\s*+|[ \t]++){_value(_BARE)}",
+        rf"--?((?:[A-Za-z0-9]+[_.-]){{0,8}}){NAME}(?:{QUOTE})?([ \t]*,\s*|[ \t]+)",
+        _value(_BARE),
         rf"--?(?:[A-Za-z0-9]+[_.-])*{NAME}(?:{QUOTE}{GAP}*,|{GAP})",
         _flag,
         starts=b"-",
-        own=1,
+        resume=lambda head: _in_tail(head, 3),
     ),
 )

@@ -2,10 +2,12 @@
 
 import msgspec
 
-__all__ = ["MAX_BYTES", "Placed", "ShellText", "SimpleCommand", "Word"]
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "Placed", "ShellText", "SimpleCommand", "Word"]
 
 # Longer texts are not read at all.
 MAX_BYTES = 65536
+# Code inside code inside code.
+MAX_DEPTH = 8
 
 
 class SimpleCommand(msgspec.Struct, frozen=True):

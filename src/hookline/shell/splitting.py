@@ -4,18 +4,20 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hookline.shell.budget import Budget, Exhausted
 from hookline.shell.carriers import carried, literal_output
 from hookline.shell.fields import NOTHING, Field, Reading, Scope, as_source, as_text
-from hookline.shell.grammar import UNKNOWN, Structure, structure
 from hookline.shell.inner import Argv, Code, Inner, Stdin, without_schedule
-from hookline.shell.model import MAX_BYTES, ShellText, SimpleCommand
+from hookline.shell.model import MAX_BYTES, MAX_DEPTH, ShellText, SimpleCommand
 from hookline.shell.script import Command, Script
-from hookline.shell.texts import MAX_DEPTH, TextReader
 from hookline.shell.variables import programs_in
 from hookline.shell.wrappers import unwrap
+
+if TYPE_CHECKING:
+    from hookline.shell.grammar import Structure
+    from hookline.shell.texts import TextReader
 
 __all__ = ["split"]
 
@@ -115,6 +117,9 @@ class _Splitter:
         if place.depth > MAX_DEPTH or len(code) > MAX_BYTES:
             self.unreadable = self.incomplete = True
             return
+        # Words alone need no reader, and reading takes a while to load.
+        from hookline.shell.texts import TextReader
+
         reading = Reading(code, self._budget)
         text = TextReader(reading, place.depth, place.scope)
         self._note(reading)
@@ -151,8 +156,10 @@ class _Splitter:
         self.unreadable |= reading.broken
         self.incomplete |= reading.incomplete
 
-    def _check(self, script: Script) -> Structure:
+    def _check(self, script: Script) -> "Structure":
         """Compare our reading of a script with the grammar's, which also knows of its pipes."""
+        from hookline.shell.grammar import UNKNOWN, structure
+
         skeleton = script.skeleton
         self._grammar += len(skeleton)
         seen = structure(skeleton) if self._grammar <= _MAX_GRAMMAR else UNKNOWN
@@ -214,7 +221,7 @@ class _Splitter:
                 self._fed.add(text)
                 self._follow(Code(text), place)
 
-    def _piped(self, script: Script, seen: Structure) -> dict[Command, _Feed]:
+    def _piped(self, script: Script, seen: "Structure") -> dict[Command, _Feed]:
         """What the pipes of a script put on the standard input of the commands in it."""
         feeds: dict[Command, _Feed] = {}
         marks = sorted(script.marks)
@@ -243,7 +250,7 @@ def _written(command: Command) -> list[Field]:
     return literal_output(command.words, command.inputs) if command.words else []
 
 
-def _around(text: TextReader, doubtful: bool, redirected: bool) -> _Feed | None:
+def _around(text: "TextReader", doubtful: bool, redirected: bool) -> _Feed | None:
     """What a command without input of its own might find, in a function or compound command.
 
     Where the pipes are in doubt, any command might write to any other.

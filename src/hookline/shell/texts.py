@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from hookline.shell.fields import Field, Reading, Scope
+from hookline.shell.model import MAX_DEPTH
 from hookline.shell.script import Code, Command, Script
 from hookline.shell.statements import StatementReader
 from hookline.shell.words import WordReader
 
-__all__ = ["MAX_DEPTH", "TextReader"]
-
-MAX_DEPTH = 8
+__all__ = ["TextReader"]
 
 # Steps for every substitution, which has readers of its own.
 _SCRIPT_STEPS = 8

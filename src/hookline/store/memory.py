@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -44,6 +43,8 @@ class SessionMemories:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             memory = combined(before, after, _read(path))
+            import tempfile  # slow to load, and most events write nothing
+
             handle, temporary = tempfile.mkstemp(dir=self._dir)
             with open(handle, "wb") as file:
                 file.write(msgspec.json.encode(memory))

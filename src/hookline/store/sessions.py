@@ -5,7 +5,6 @@ Knows session ids and directories; must not know how a project is found.
 
 import fcntl
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -84,6 +83,8 @@ class SessionRoots:
 
     def _write(self, path: str, root: str) -> None:
         content = os.fsencode(root)
+        import tempfile  # slow to load, and most events write nothing
+
         handle, temporary = tempfile.mkstemp(dir=self._dir)  # 0600, as mkstemp always does
         with open(handle, "wb") as file:
             file.write(_digest(content) + b"\n" + content)

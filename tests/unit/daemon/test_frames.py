@@ -67,7 +67,9 @@ def test_a_request_arrives_as_it_was_sent() -> None:
 def test_the_layout_on_the_wire_is_the_protocols() -> None:
     sent = encode_request(("hook",), version="1", event=EVENT, cwd="/", env={"A": "b"}, stdin=b"in")
 
-    assert sent == frame(b"1", EVENT.encode(), b"1", b"/", b"63", b"1", b"hook", b"1", b"A=b", b"in")
+    assert sent == frame(
+        b"1", EVENT.encode(), b"1", b"/", b"63", b"1", b"hook", b"1", b"A=b", b"in"
+    )
 
 
 @given(st.sets(st.integers(1, len(REQUEST) - 1), max_size=12))

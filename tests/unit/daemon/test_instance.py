@@ -1,5 +1,6 @@
 """One holder of the lock, a directory closed to others, and nothing left at the end."""
 
+import fcntl
 import os
 import socket
 import stat
@@ -223,6 +224,25 @@ def test_a_home_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     if not os.path.isdir(f"{OWN}/{os.getuid()}"):
         with pytest.raises(InstanceError, match="cannot be used"):
             claim(str(tmp_path / "file/home"), VERSION)
+
+
+def test_a_lock_that_was_removed_while_it_was_taken_is_taken_again(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its last holder removes it and goes between our opening and our locking it."""
+    lock, flock, steps = Path(run_dir(home, VERSION), "lock"), fcntl.flock, list[int]()
+
+    def late(number: int, operation: int) -> None:
+        steps.append(operation)
+        if len(steps) == 1:
+            lock.unlink()
+        flock(number, operation)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    held = taken(home)
+    assert held.holds()
+    assert claim(home, VERSION) is None
+    held.release()
 
 
 def test_who_only_looks_never_takes_the_place(home: str) -> None:

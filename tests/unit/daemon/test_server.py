@@ -248,6 +248,30 @@ def test_a_client_that_goes_takes_its_event_with_it(tmp_path: Path) -> None:
     run(go())
 
 
+def test_as_long_as_hooks_are_being_ended_it_is_not_quiet(tmp_path: Path) -> None:
+    async def go() -> None:
+        begun, over = asyncio.Event(), asyncio.Event()
+
+        async def slow_to_end(request: Request) -> Reply:
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await over.wait()
+            return Reply()
+
+        async with served(tmp_path, slow_to_end) as place:
+            client = await (await place.connect()).send(request(b"x"))
+            await begun.wait()
+            client.close()
+            await place.until(lambda: not place.server.connections)
+            assert not await place.server.until_quiet(0.01)
+            over.set()
+            assert await place.server.until_quiet(30)
+
+    run(go())
+
+
 def test_a_client_that_goes_while_it_waits_is_never_begun(tmp_path: Path) -> None:
     async def go() -> None:
         gate = Gate()

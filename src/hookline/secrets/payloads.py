@@ -1,0 +1,71 @@
+"""JSON as redaction sees it: where its strings are, and how to withhold them."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from hookline.secrets.escapes import MARK
+from hookline.secrets.finding import Secret, may_hold_secret
+
+__all__ = ["MARKER", "UNREAD", "inside_strings", "is_json", "string_start", "strings_withheld"]
+
+UNREAD = "unread"
+"""The family of what nobody looked through."""
+MARKER = b"[redacted:unread]"
+
+_OUTSIDE = b"[]{}:, \t\r\n0123456789.eE+-"
+"""What numbers and the frame of a JSON text are written in."""
+_STRING = re.compile(rb'"((?:[^"\\]++|\\.)*)"(\s*+:)?', re.DOTALL)
+"""A string, and the colon that makes it a key. It ends as the layer behind its escapes has it."""
+
+
+def is_json(text: bytes) -> bool:
+    """Whether outside of strings is only what JSON has there; of a text behind its escapes.
+
+    A parser would be stricter, and would refuse depth, half characters, ``NaN`` and lines of
+    JSON, all of which others read.
+    """
+    pieces = text.split(MARK)
+    if len(pieces) % 2 == 0:
+        return False
+    outside = b"".join(pieces[::2]).translate(None, _OUTSIDE)
+    if outside:
+        # Without its `e`s, which a number may have, each word is still another.
+        for word in (b"tru", b"fals", b"null", b"NaN", b"Infinity"):
+            outside = outside.replace(word, b"")
+    return not outside
+
+
+def inside_strings(text: bytes, secrets: Iterable[Secret]) -> Iterator[Secret]:
+    """Those that are in a string of a JSON text, cut where it ends."""
+    marks, seen = 0, 0
+    for start, end, name in secrets:
+        marks += text.count(MARK, seen, start)
+        seen = start
+        cut = text.find(MARK, start, end)
+        if marks % 2 and cut != start:
+            yield start, cut if cut >= 0 else end, name
+
+
+def string_start(text: bytes, offset: int) -> int:
+    """The start of the string that the offset is in, or the offset when it is in none."""
+    return text.rfind(MARK, 0, offset) if text.count(MARK, 0, offset) % 2 else offset
+
+
+def strings_withheld(rest: bytes) -> tuple[bytes, int]:
+    """The rest of a JSON text, none of its strings, and how many were withheld.
+
+    Its keys stay when one look at them all finds nothing that might be a secret.
+    """
+    keys = [match[1] for match in _STRING.finditer(rest) if match[2] is not None]
+    keep_keys = not may_hold_secret(b"\n".join(keys))
+    count = 0
+
+    def withhold(match: re.Match[bytes]) -> bytes:
+        nonlocal count
+        inside, colon = match.groups()
+        if inside in {b"", MARKER} or (colon is not None and keep_keys):
+            return match[0]
+        count += 1
+        return b'"%s"%s' % (MARKER, colon or b"")
+
+    return _STRING.sub(withhold, rest), count
