@@ -11,6 +11,10 @@ def main() -> None:
         from hookline.cli.hook import main as hook
 
         sys.exit(hook(sys.argv[2:]))
+    if sys.argv[1:3] == ["daemon", "serve"]:
+        from hookline.cli._serve import main as serve
+
+        sys.exit(serve(sys.argv[3:]))
     from hookline.cli._main import run
 
     run()

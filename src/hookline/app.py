@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from copy import copy
 from time import monotonic
 from typing import Protocol
@@ -82,8 +82,9 @@ class App:
         self.cwd = cwd
         self.attempt = 1
         self.umask = -1
-        self.journal = JournalSettings()
-        """How the journal is to be kept, by the config that was last in force for this caller."""
+        self.arrived: float | None = None
+        """When this caller's event came, by the monotonic clock; None: now."""
+        self._journal: JournalSettings | None = None
         self.configured = True
         """Whether anything is in force there that could be missed."""
         self.config = None if config is None else _joined(cwd, config)
@@ -116,11 +117,19 @@ class App:
         self._engines: dict[int, tuple[Config, Engine]] = {}
 
     def for_caller(
-        self, env: Mapping[str, str], cwd: str, *, attempt: int = 1, umask: int = -1
+        self,
+        env: Mapping[str, str],
+        cwd: str,
+        *,
+        attempt: int = 1,
+        umask: int = -1,
+        arrived: float | None = None,
     ) -> "App":
         """The same app with all that it has loaded, as another process calls it."""
         other = copy(self)
         other.env, other.cwd, other.attempt, other.umask = env, cwd, attempt, umask
+        other.arrived = arrived
+        other._journal = None
         return other
 
     def _pins_for(self, hook: Hook) -> PinnedFiles:
@@ -144,10 +153,17 @@ class App:
     def config_for(self, event: Event, root: str) -> Config:
         """Every hook in force for ``event``."""
         paths = event.tool.paths if isinstance(event, ToolEvent) else ()
-        config = self.loader.load(root, event.cwd, paths)
-        self.journal = config.journal
+        config = self.loader.load(root, event.cwd, paths, arrived=self.arrived)
+        self._journal = config.journal
         self.configured = bool(config.files or config.notes or self._functions)
         return self._hosted.joined(config, root) if self._hosted is not None else config
+
+    def journal(self) -> JournalSettings | None:
+        """How the journal is to be kept; None where no config can be loaded that would say it."""
+        if self._journal is None:
+            with suppress(HooklineError):
+                self._journal = self.loader.load(self.cwd, self.cwd).journal
+        return self._journal
 
     def host(self, *dialects: str) -> None:
         """Run these platforms' own hook files too, wherever they look for them.

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 from hookline.model.journal import Journal, JournalSettings
 
 if TYPE_CHECKING:
+    from asyncio import Task
+
     from hookline.app import App
 
 __all__ = ["BriefJournals", "Journals", "LastingJournals", "journal_file"]
@@ -31,8 +33,8 @@ class BriefJournals:
 
     def open(self, app: "App | None") -> Journal | None:
         """As the port says."""
-        settings = _settings(app)
-        if app is None or settings is None:
+        settings = JournalSettings() if app is None else app.journal() or JournalSettings()
+        if app is None or not settings.enabled:
             return None
         from hookline.store.journal import OnceJournal
 
@@ -46,32 +48,41 @@ class LastingJournals:
     """For a process that answers many: each journal stays open while its settings are the same."""
 
     def __init__(self) -> None:
-        self._open: dict[str, tuple[JournalSettings, Journal]] = {}
-        self._old: list[Journal] = []
+        self._open: dict[str, tuple[JournalSettings, Journal | None]] = {}
+        self._closing: set[Task[None]] = set()
 
     def open(self, app: "App | None") -> Journal | None:
         """As the port says."""
-        settings = _settings(app)
-        if app is None or settings is None:
+        if app is None:
             return None
         path = journal_file(app.home)
-        kept = self._open.get(path)
-        if kept is None or kept[0] != settings:
-            from hookline.store.journal import SqliteJournal
+        settings, journal = self._open.get(path, (None, None))
+        # While a config is broken, its journal stays as it was.
+        wanted = app.journal() or settings or JournalSettings()
+        if wanted != settings:
+            if journal is not None:
+                self._close(journal)
+            journal = None
+            if wanted.enabled:
+                from hookline.store.journal import SqliteJournal
 
-            if kept is not None:
-                self._old.append(kept[1])
-            kept = self._open[path] = settings, SqliteJournal(path, settings)
-        return kept[1]
+                journal = SqliteJournal(path, wanted)
+            self._open[path] = wanted, journal
+        return journal
+
+    def _close(self, journal: Journal) -> None:
+        """Beside what goes on: its last words go to the disk, and nobody waits for that."""
+        import asyncio
+
+        task = asyncio.get_running_loop().create_task(journal.aclose())
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
 
     async def aclose(self) -> None:
         """Writes, syncs and closes them all."""
-        for journal in (*self._old, *(journal for _, journal in self._open.values())):
-            await journal.aclose()
-        self._old.clear()
+        for task in tuple(self._closing):
+            await task
+        for _, journal in self._open.values():
+            if journal is not None:
+                await journal.aclose()
         self._open.clear()
-
-
-def _settings(app: "App | None") -> JournalSettings | None:
-    """None where nothing is written down."""
-    return app.journal if app is not None and app.journal.enabled else None

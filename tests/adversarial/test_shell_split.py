@@ -216,6 +216,7 @@ SHAPES = {
     "holes in many words": "xargs -I a " * 3_000 + "b " * 10_000,
     "parallel": "parallel " + "a " * 8_000 + ":::" + " b" * 16_000,
     "code in code": "eval " * 8 + "a\\;" * 20_000,
+    "words with options and a late surprise": "ls -l x -a " * 5_000 + "(",
     "errors for the grammar": ("$(" + "x|" * 400 + ") ") * 80,
 }
 # Some twenty calls a step; one that grew with the square of the text would make many millions.

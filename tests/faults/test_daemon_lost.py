@@ -78,7 +78,11 @@ hooks:
         assert "No." in said.effect.reason
         os.kill(daemon.pid, signal.SIGCONT)
         eventually(lambda: place.serving() == [daemon.pid])
-        rows = [row[1:] for row in place.rows("session_id, id, attempt, verdict") if row[0] == said.session]
+        rows = [
+            row[1:]
+            for row in place.rows("session_id, id, attempt, verdict")
+            if row[0] == said.session
+        ]
         # One event, told apart by its attempts; what became of the first nobody was told.
         assert {id for id, _, _ in rows} == {rows[0][0]}
         assert (2, "deny") in {(attempt, verdict) for _, attempt, verdict in rows}
@@ -205,9 +209,7 @@ while True:
 def impostor(place: World, directory: Path, uid: int) -> Iterator[Callable[[], bool]]:
     """A process that lets everything pass, at the daemon's address; says whether it was asked."""
     notes = place.base / "asked"
-    script = IMPOSTOR.format(
-        limit=int(LIMIT), directory=str(directory), uid=uid, notes=str(notes)
-    )
+    script = IMPOSTOR.format(limit=int(LIMIT), directory=str(directory), uid=uid, notes=str(notes))
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
         try:
             assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""A disk that is full, a journal that is damaged, a clock that jumps: no verdict depends on them."""
+"""A disk that is full, a journal that is damaged: no verdict depends on either."""
 
 import os
 import random
@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -17,8 +16,6 @@ from support.faults import Said, World, world
 from support.serving import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these look into /proc")
-
-KB = 1 << 10
 
 
 def is_denied_by_the_rule(said: Said) -> bool:
@@ -79,7 +76,9 @@ def test_on_a_full_disk_verdicts_stay_and_a_person_is_told_once_a_session(tight:
     assert "cannot be written" in tight.ask("ls", session=quiet).notice
     ballast.unlink()
     # What had to wait is written without anybody's asking.
-    written = eventually(lambda: (rows := tight.rows("session_id")).count((session,)) == 17 and rows)
+    written = eventually(
+        lambda: (rows := tight.rows("session_id")).count((session,)) == 17 and rows
+    )
     assert written.count((quiet,)) == 2
     assert tight.is_sound()
     assert tight.daemon().pid == daemon.pid
@@ -145,10 +144,9 @@ def harmed(place: World, harm: Callable[[Path], None]) -> None:
 
 def recovered(place: World) -> None:
     """Every event is written again, into a journal that is whole."""
-    for _ in range(3):
-        said = place.ask()
-        assert is_denied_by_the_rule(said)
-    assert (said.session,) in place.rows("session_id")
+    said = [place.ask() for _ in range(3)]
+    assert all(map(is_denied_by_the_rule, said))
+    assert (said[-1].session,) in place.rows("session_id")
     assert place.is_sound()
 
 
@@ -217,38 +215,3 @@ def test_a_journal_removed_under_the_daemon_is_begun_anew_and_a_person_is_told(
     assert is_denied_by_the_rule(said)
     assert "removed" in said.notice
     recovered(place)
-
-
-# Jumps of the clock
-
-
-def test_events_from_the_future_hide_nothing_and_hold_nothing_up(place: World) -> None:
-    daemon = place.daemon()
-    place.ask()
-    with closing(sqlite3.connect(place.journal, timeout=30)) as connection, connection:
-        far = int((time.time() + 10 * 365 * 86_400) * 1e6)
-        connection.execute("UPDATE events SET at = ?", (far,))
-    said = place.ask()
-    assert is_denied_by_the_rule(said)
-    rows = place.rows("session_id, at")
-    assert rows[-1][0] == said.session
-    assert rows[-1][1] < far
-    os.kill(daemon.pid, 9)
-    eventually(lambda: daemon.pid not in place.serving())
-    assert is_denied_by_the_rule(place.ask())
-    assert len(place.rows()) == len(rows) + 1
-
-
-def test_a_config_with_a_time_in_the_future_or_long_past_is_read_again_when_it_changes(
-    place: World,
-) -> None:
-    place.daemon()
-    for moment in (time.time() + 400 * 86_400, 0.0, 1e9):
-        text = place.user_file.read_text()
-        place.user_file.write_text(text.replace("rm *", "mv *"))
-        os.utime(place.user_file, (moment, moment))
-        assert not place.ask("rm -rf build").blocks
-        assert place.ask("mv a b").blocks
-        place.user_file.write_text(text)
-        os.utime(place.user_file, (moment, moment))
-        assert is_denied_by_the_rule(place.ask("rm -rf build"))

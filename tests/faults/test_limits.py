@@ -1,5 +1,6 @@
 """No descriptors left, much to remember: gates stay closed, and memory comes back."""
 
+import json
 import os
 import resource
 import sys
@@ -96,10 +97,9 @@ def test_what_a_client_may_open_is_no_limit_for_the_daemon_that_it_starts(place:
 
 def tell(place: World, payload: bytes) -> bytes:
     """An event straight over the socket, as many as there are; its answer."""
-    words = ("hook", "claude-code", "PreToolUse", "--home", str(place.state))
-    words += ("--user-config", str(place.user_dir))
+    own = ("--home", str(place.state), "--user-config", str(place.user_dir))
     request = encode_request(
-        words,
+        ("hook", "claude-code", "PreToolUse", *own),
         version=__version__,
         event=os.urandom(16).hex(),
         cwd=str(place.project),
@@ -117,8 +117,6 @@ def tell(place: World, payload: bytes) -> bytes:
 
 
 def event(place: World, number: int, size: int) -> bytes:
-    import json
-
     padding = "x" * size
     payload = place.payload("PreToolUse", f"{place.mark}-{number % 40}", f"rm -rf {number}")
     return json.dumps({**payload, "padding": padding}).encode()

@@ -73,7 +73,7 @@ def test_what_a_session_is_held_to_counts_for_both_versions(place: World, other:
         "max_follow_ups: 3\n"
     )
     session = place.session()
-    kept = []
+    kept: list[bool] = []
     for each in (place, other, place, other, place):
         said = each.ask("", event="Stop", session=session, stop_hook_active=bool(kept))
         kept.append(bool(said.effect.follow_up))

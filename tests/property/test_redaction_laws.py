@@ -145,3 +145,48 @@ def test_the_first_look_misses_nothing_that_the_closer_one_would_find(
     # A letter written as an escape always asks for the closer look, and is no secret.
     quick, close = (redact(f'["{start}", {inner}]') for start in ("A", "\\u0041"))
     assert (quick.count, quick.families) == (close.count, close.families)
+
+
+@settings(max_examples=200)
+@given(tokens, texts, texts, st.integers(0, 40))
+@example("ghp_" + "A" * 36, "token: a " * 30, "", 20)
+@example("ghp_" + "A" * 36, "ghp_" + "A" * 22, "", 1)
+def test_no_token_survives_in_a_text_however_little_is_looked_at(
+    token: str, before: str, after: str, effort: int
+) -> None:
+    done = redact(f"{before} {token} {after}", effort)
+    assert token not in done.text
+    assert done.looks <= effort
+
+
+@settings(max_examples=200)
+@given(values, tokens, st.sampled_from(KEYS), st.integers(0, 40), st.booleans())
+def test_no_token_survives_in_json_however_little_is_looked_at_and_its_shape_stays(
+    value: Any, token: str, key: str, effort: int, nested: bool
+) -> None:
+    inner = json.dumps({"b": f"x\n{token}"}) if nested else f"x\n{token}"
+    payload = {"first": value, "all": {key: inner, "last": value}}
+    raw = json.dumps(payload).encode()
+    done = redact_bytes(raw, effort)
+    assert token.encode() not in done.raw
+    assert done.looks <= effort
+    assert shape(json.loads(done.raw)) == shape(payload)
+
+
+@settings(max_examples=200)
+@given(st.binary(max_size=200) | soups.map(lambda text: text.encode("utf-16", "surrogatepass")))
+def test_any_bytes_are_taken_when_nothing_may_be_looked_at(raw: bytes) -> None:
+    done = redact_bytes(raw, 0)
+    assert done.looks == 0
+    assert (done.raw is raw) == (done.count == 0)
+    assert set(done.families) <= {"unread"}
+
+
+@settings(max_examples=200)
+@given(texts, st.integers(0, 40))
+@example("é token: a1", 0)
+def test_what_stays_before_the_first_replacement_is_the_text_as_it_was(
+    text: str, effort: int
+) -> None:
+    kept = redact(text, effort).text
+    assert text.startswith(kept.partition("[redacted:")[0])

@@ -29,7 +29,17 @@ from support.clients import claude_code
 from support.clients.effects import Does, Effect
 from support.serving import eventually
 
-__all__ = ["DENIES", "LAST", "LIMIT", "Asking", "Said", "World", "an_interpreter", "is_alive", "world"]
+__all__ = [
+    "DENIES",
+    "LAST",
+    "LIMIT",
+    "Asking",
+    "Said",
+    "World",
+    "an_interpreter",
+    "is_alive",
+    "world",
+]
 
 LIMIT = 90.0
 """Seconds that anything here may take before it counts as hanging."""

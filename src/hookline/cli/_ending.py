@@ -1,14 +1,14 @@
 """Runs what a command does so that, told to end, it ends its hooks first."""
 
-import asyncio
 import signal
-from collections.abc import Coroutine
-from contextlib import suppress
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Coroutine, Generator, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Generic, TypeVar
 
 from hookline.model.errors import HooklineError
+from hookline.model.waiting import NEEDS_LOOP
 
-__all__ = ["Ended", "run"]
+__all__ = ["Ended", "run", "run_light"]
 
 T = TypeVar("T")
 
@@ -20,17 +20,65 @@ class Ended(HooklineError):
     """This process was told to end before it had an answer."""
 
 
-def run(work: Coroutine[Any, Any, T]) -> T:
+def run(work: Awaitable[T]) -> T:
     """As ``asyncio.run``. Raises Ended when told to end, after everything it started is gone."""
-    return asyncio.run(_until_told(work))
+    import asyncio  # slow to load; see run_light
+
+    return asyncio.run(_until_told(work, []))
 
 
-async def _until_told(work: Coroutine[Any, Any, T]) -> T:
+def run_light(work: Coroutine[Any, Any, T]) -> T:
+    """As ``run``, but no event loop is loaded before the work says that it ``needs_loop``."""
+    with _noted() as told:
+        try:
+            wanted = work.send(None)
+        except StopIteration as answered:
+            result: T = answered.value
+            return result
+        if wanted is not NEEDS_LOOP:
+            work.close()
+            raise RuntimeError("it waits for something, and there is no event loop")
+        import asyncio
+
+        return asyncio.run(_until_told(_Rest(work), told))
+
+
+class _Rest(Generic[T]):
+    """What is left of a coroutine that was begun elsewhere; to await it again Python refuses."""
+
+    def __init__(self, begun: Coroutine[Any, Any, T]) -> None:
+        self._begun = begun
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        return (yield from self._begun.__await__())
+
+
+@contextmanager
+def _noted() -> Iterator[list[int]]:
+    """Notes the signals that come, for as long as nothing waits.
+
+    Nothing is raised from where they happen to arrive: that may be inside a hook, whose failure
+    it would be taken for. What does not wait is over in a moment, and has an answer then.
+    """
+    told: list[int] = []
+    before: dict[int, Any] = {}
+    for number in _SIGNALS:
+        with suppress(ValueError):  # only a main thread can be told
+            before[number] = signal.signal(number, lambda number, _: told.append(number))
+    try:
+        yield told
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, signal.SIG_DFL if handler is None else handler)
+
+
+async def _until_told(work: Awaitable[T], told: list[int]) -> T:
+    import asyncio
+
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
-    told: list[signal.Signals] = []
 
-    def end(number: signal.Signals) -> None:
+    def end(number: int) -> None:
         told.append(number)
         task.cancel()
 
@@ -39,9 +87,12 @@ async def _until_told(work: Coroutine[Any, Any, T]) -> T:
         # signals to mind. NotImplementedError: Windows, where loops take no signals at all.
         with suppress(ValueError, RuntimeError, NotImplementedError):
             loop.add_signal_handler(number, end, number)
+    if told:
+        task.cancel()  # at its first pause, which it makes before it starts anything
     try:
         return await work
     except asyncio.CancelledError:
         if not told:
             raise
-        raise Ended(f"it was told to end by {told[0].name} before its hooks had answered") from None
+        name = signal.Signals(told[0]).name
+        raise Ended(f"it was told to end by {name} before its hooks had answered") from None

@@ -35,6 +35,8 @@ class Arrived(Struct, frozen=True, kw_only=True):
     attempt: int = 1
     umask: int = -1
     """The client's, where that is not this process; -1: it is."""
+    arrived: float | None = None
+    """When it came, by the monotonic clock; None: now. Its time to be answered began then."""
 
 
 class Exchange:

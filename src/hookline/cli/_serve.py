@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 
 from hookline.cli.hook import Arrived, Desk
+from hookline.config.sight import forget_sight
 from hookline.daemon.clean import start_clean
 from hookline.daemon.frames import Request, Respond
 from hookline.daemon.lifecycle import IDLE, Daemon, new_loop
@@ -47,17 +48,22 @@ def responder(desk: Desk) -> Respond:
     async def respond(request: Request) -> Reply:
         if request.argv[:1] != ("hook",):
             return Reply(stderr=b"a daemon answers `hook` only\n", exit_code=64)
-        return await desk.respond(
-            Arrived(
-                argv=request.argv[1:],
-                payload=request.stdin,
-                env=request.env,
-                cwd=request.cwd,
-                id=request.id,
-                attempt=request.attempt,
-                umask=request.umask,
+        try:
+            return await desk.respond(
+                Arrived(
+                    argv=request.argv[1:],
+                    payload=request.stdin,
+                    env=request.env,
+                    cwd=request.cwd,
+                    id=request.id,
+                    attempt=request.attempt,
+                    umask=request.umask,
+                arrived=request.arrived,
+                )
             )
-        )
+        finally:
+            # The last event is not kept until the next one comes, which may be in half an hour.
+            forget_sight()
 
     return respond
 

@@ -5,16 +5,16 @@ Nothing heavy is imported before it is needed, stdout belongs to the protocol, a
 wrong here is answered as the platform obeys it: a gate closes.
 """
 
-import asyncio
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from hookline.cli._ending import run
+from hookline.cli._ending import run_light
 from hookline.cli._exchange import Arrived, Exchange
 from hookline.cli._hook_options import HookOptions
 from hookline.model.errors import HooklineError
@@ -70,16 +70,18 @@ class Desk:
             outcome = await app.answer(
                 event,
                 entry=options.entry,
-                timeout=options.engine_timeout,
+                timeout=_time_left(options, arrived),
                 client=exchange.clients,
             )
             reply = exchange.encoded(outcome)
-        except asyncio.CancelledError:
-            exchange.failure = "the client ended before it had an answer"
-            await self._write_down(exchange.entry(Reply()), app)
-            raise
         except Exception as exc:
             reply = exchange.refusal(exc)
+        except BaseException as exc:
+            # Cancelled, or interrupted. In a coroutine that is thrown away nothing can be awaited.
+            if not isinstance(exc, GeneratorExit):
+                exchange.failure = "the client ended before it had an answer"
+                await self._write_down(exchange.entry(Reply()), app)
+            raise
         warning = await self._write_down(exchange.entry(reply), app)
         # Where nothing is configured nothing is asked of us, so nobody is to be bothered.
         told = warning and (app is None or app.configured) and self._is_news(exchange.event)
@@ -100,6 +102,9 @@ class Desk:
         """A warning, where that failed: no verdict is lost for it."""
         try:
             journal = self._journals.open(app)
+            if app is None or app.journal() is None:
+                # Nobody can say now how much may be written, so it is the least.
+                entry = replace(entry, event=None, payload=b"")
             return await journal.write(entry) if journal is not None else ""
         except Exception as exc:
             return f"this event is not in the journal: {type(exc).__name__}: {exc}"
@@ -114,7 +119,7 @@ class Desk:
     def _app_for(self, options: HookOptions, arrived: Arrived) -> "App":
         believed = [arrived.env.get(name) for name in _PERSONAL] if options.trust_env else ()
         key = (options.home, options.user_config, options.config, arrived.cwd, *believed)
-        if options.config is None and not believed:
+        if options.config is None and not believed and _is_whole(options.home):
             key = (options.home, options.user_config)  # nothing in it is meant from a directory
         app = self._apps.get(key)
         if app is None:
@@ -123,18 +128,35 @@ class Desk:
             app = self._apps[key] = _app(options, arrived)
             app.answers = self._answers or app.answers
         return app.for_caller(
-            arrived.env, arrived.cwd, attempt=arrived.attempt, umask=arrived.umask
+            arrived.env,
+            arrived.cwd,
+            attempt=arrived.attempt,
+            umask=arrived.umask,
+            arrived=arrived.arrived,
         )
+
+
+def _is_whole(path: str | None) -> bool:
+    return path is None or os.path.isabs(path)
+
+
+def _time_left(options: HookOptions, arrived: Arrived) -> float | None:
+    """Of the time for the whole event: waiting for its turn was a part of it."""
+    timeout = options.engine_timeout
+    if timeout is None or arrived.arrived is None:
+        return timeout
+    return max(timeout - (monotonic() - arrived.arrived), 0.0)
 
 
 def _app(options: HookOptions, arrived: Arrived) -> "App":
     from hookline.app import App
 
     trusted = dict(arrived.env) if options.trust_env else {}
+    home = options.home or trusted.get("HOOKLINE_HOME")
     return App(
         env=arrived.env,
         cwd=arrived.cwd,
-        home=options.home or trusted.get("HOOKLINE_HOME"),
+        home=os.path.join(arrived.cwd, home) if home else None,
         config=options.config or trusted.get("HOOKLINE_CONFIG"),
         trust=trusted.get("HOOKLINE_TRUST"),
         remember=True,
@@ -147,7 +169,7 @@ def main(argv: Sequence[str]) -> int:
     arrived = Arrived(argv=argv, payload=b"", env=dict(os.environ), cwd=_directory())
     try:
         arrived = replace(arrived, payload=_payload())
-        reply = run(_answered(arrived))
+        reply = run_light(_answered(arrived))
     except (Exception, KeyboardInterrupt) as exc:
         exchange = Exchange(arrived)
         with suppress(HooklineError):

@@ -15,7 +15,7 @@ from hookline.model.errors import HandlerUnavailable
 from hookline.model.events.base import Event
 from hookline.model.ports import NOBODY, Caller
 
-__all__ = ["Sight", "sight_of"]
+__all__ = ["Sight", "forget_sight", "sight_of"]
 
 _LONGEST_PATH = 4096
 
@@ -165,11 +165,14 @@ class Sight:
         return self._reals[path]
 
 
+_NOTHING = Sight(Event(), NOBODY)
+
+
 class _Latest:
     __slots__ = ("sight",)
 
     def __init__(self) -> None:
-        self.sight = Sight(Event(), NOBODY)
+        self.sight = _NOTHING
 
 
 _latest = _Latest()
@@ -182,6 +185,11 @@ def sight_of(event: Event, caller: Caller) -> Sight:
     if sight.event is not event or sight.caller is not caller:
         sight = _latest.sight = Sight(event, caller)
     return sight
+
+
+def forget_sight() -> None:
+    """Lets go of the last event, which may be large, and of its caller."""
+    _latest.sight = _NOTHING
 
 
 def _resolvable(meanings: Sequence[str]) -> dict[str, None]:

@@ -18,7 +18,7 @@ import msgspec
 
 from hookline._version import __file__ as _version_file
 from hookline._version import __version__
-from hookline.daemon.clean import descriptors, memory, trim
+from hookline.daemon.clean import descriptors, memory, settle, trim
 from hookline.daemon.connection import SILENCE
 from hookline.daemon.frames import Request, Respond
 from hookline.daemon.instance import Claim, InstanceError, claim
@@ -95,6 +95,7 @@ class Daemon:
         self._package_seen = self._began
         self._said = ""
         self._told_to_end = False
+        self._loaded = False
         self._server: Server
         self._end: asyncio.Future[str]
 
@@ -178,6 +179,9 @@ class Daemon:
             self._server.calls.forget()
         if self._server.budget.has_let_go():
             trim()
+        if not self._loaded and not self._server.busy and self._server.counts.answered:
+            self._loaded = True
+            settle()
         self._keep_looking()
 
     def _look_after(self) -> None:

@@ -4,10 +4,9 @@ The engine knows the laws and nothing else: not where hooks come from, how a han
 or what a platform can say.
 """
 
-import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from time import monotonic, perf_counter_ns
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,6 +25,7 @@ from hookline.model.rewriting import native_input, rewritten
 from hookline.model.text import visible
 from hookline.model.tools import CANONICAL_TOOLS, ToolTable
 from hookline.model.verdicts import BLOCKING, Verdict
+from hookline.model.waiting import needs_loop
 
 __all__ = ["Engine"]
 
@@ -86,11 +86,22 @@ class Engine:
     async def _run(self, hooks: Sequence[Bound], event: Event, caller: Caller) -> list[Run]:
         """The runs of one tier, in configured order whatever finishes first."""
         if any(bound.hook.lane for bound in hooks):
+            await needs_loop()
             table = self._tools(event.dialect)
-            return await run_lanes(hooks, event, lambda b, e: _run_waiting(b, e, caller), table)
-        waits = [_run_waiting(bound, event, caller) for bound in hooks]
-        runs = [await waits[0]] if len(waits) == 1 else await asyncio.gather(*waits)
-        return [run for run in runs if run is not None]
+            return await run_lanes(hooks, event, lambda b, e: _run_one(b, e, caller), table)
+        # Before anybody waits: of many hooks most are not meant, and a process that has nothing
+        # to wait for answers without an event loop.
+        begun = [_begun(bound, event, caller) for bound in hooks]
+        due = [place for place, each in enumerate(begun) if isinstance(each, _Due)]
+        if due:
+            await needs_loop()
+            import asyncio
+
+            waits = [_run_waiting(cast(_Due, begun[place])) for place in due]
+            runs = [await waits[0]] if len(waits) == 1 else await asyncio.gather(*waits)
+            for place, run in zip(due, runs, strict=True):
+                begun[place] = run
+        return [cast(Run, each) for each in begun if each is not None]
 
     def _take_in(self, runs: Sequence[Run], trail: _Trail) -> None:
         """Adds a tier's answers to the trail, and pipes its rewrites on to the next tier."""
@@ -218,22 +229,50 @@ def _run_instant(hooks: Sequence[Bound], event: Event, caller: Caller) -> tuple[
     return runs, quiet
 
 
-async def _run_waiting(bound: Bound, event: Event, caller: Caller) -> Run | None:
-    hook, handler = bound.hook, bound.handler
-    if handler.instant:
+class _Due(Struct, frozen=True):
+    """A hook that is meant, and that has to be waited for."""
+
+    bound: Bound
+    event: Event
+    caller: Caller
+    match: Match
+    started: int
+
+
+def _begun(bound: Bound, event: Event, caller: Caller) -> Run | _Due | None:
+    """As much of a run as waits for nothing: all of it, None if it is not meant, or what is due."""
+    if bound.handler.instant:
         runs, _ = _run_instant((bound,), event, caller)
         return runs[0] if runs else None
-    started, failed = perf_counter_ns(), None
+    started = perf_counter_ns()
     try:
         match = bound.match.find(event, caller) if bound.match is not None else _ANY
-        if match is None:
-            return None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as exc:
+        failed, answer = _failure(bound.hook, event, exc)
+        return Run(bound.hook, answer, perf_counter_ns() - started, failed, event)
+    return None if match is None else _Due(bound, event, caller, match, started)
+
+
+async def _run_one(bound: Bound, event: Event, caller: Caller) -> Run | None:
+    begun = _begun(bound, event, caller)
+    return await _run_waiting(begun) if isinstance(begun, _Due) else begun
+
+
+async def _run_waiting(due: _Due) -> Run | None:
+    import asyncio
+
+    hook, handler, event, caller = due.bound.hook, due.bound.handler, due.event, due.caller
+    assert not handler.instant
+    failed = None
+    try:
         left = hook.timeout if caller.deadline is None else caller.deadline - monotonic()
         timeout = min(hook.timeout, left)
         if timeout <= 0:
             raise HandlerTimeout(0)
         async with asyncio.timeout(timeout + _BACKSTOP):
-            answer = await handler.run(Call(event, hook, caller, match, timeout))
+            answer = await handler.run(Call(event, hook, caller, due.match, timeout))
         if answer is NOT_ASKED:
             return None
         _check_type(answer)
@@ -243,7 +282,7 @@ async def _run_waiting(bound: Bound, event: Event, caller: Caller) -> Run | None
         if isinstance(exc, asyncio.CancelledError) and _is_cancelled():
             raise  # it is the event that was given up, not the hook that failed
         failed, answer = _failure(hook, event, exc)
-    return Run(hook, answer, perf_counter_ns() - started, failed, event)
+    return Run(hook, answer, perf_counter_ns() - due.started, failed, event)
 
 
 def _check_type(answer: object) -> None:
@@ -252,6 +291,8 @@ def _check_type(answer: object) -> None:
 
 
 def _is_cancelled() -> bool:
+    import asyncio
+
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 

@@ -3,7 +3,6 @@
 Knows order; must not know handlers, or how answers are merged.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
@@ -33,6 +32,8 @@ async def run_lanes(
     for bound in hooks:
         lane = bound.hook.lane
         lanes.setdefault(id(bound) if lane is None else lane.name, []).append(bound)
+    import asyncio  # slow to load, and most events have no lanes
+
     runs = await asyncio.gather(*(_run_lane(each, event, run, table) for each in lanes.values()))
     order = {id(bound.hook): place for place, bound in enumerate(hooks)}
     return sorted((run for lane in runs for run in lane), key=lambda run: order[id(run.hook)])

@@ -3,8 +3,6 @@
 Knows failures in a person's words; must not know how a hook was run.
 """
 
-import signal
-
 from msgspec import Raw
 from msgspec.structs import replace
 
@@ -64,7 +62,9 @@ def tail(stderr: bytes) -> str:
 
 def signal_name(number: int) -> str:
     """A signal as people know it."""
+    from signal import Signals
+
     try:
-        return signal.Signals(number).name
+        return Signals(number).name
     except ValueError:
         return f"signal {number}"

@@ -4,7 +4,6 @@ Serves functions run in place and those run in a worker; must not know how eithe
 """
 
 from collections.abc import Mapping
-from traceback import walk_tb
 
 import msgspec
 
@@ -69,6 +68,8 @@ def _line(error: BaseException, file: str) -> int | None:
     """The innermost line of ``file`` that the error passed through."""
     if isinstance(error, SyntaxError) and error.filename == file:
         return error.lineno
+    from traceback import walk_tb
+
     lines = [
         line for frame, line in walk_tb(error.__traceback__) if frame.f_code.co_filename == file
     ]

@@ -1,11 +1,14 @@
 """Things that belong to one event loop, such as open connections, and end with it.
 
-Knows when a loop ends; must not know what it keeps.
+Knows when a loop ends; must not know what it keeps. Loads no event loop by itself: to close what
+was never needed takes none.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
 
 __all__ = ["PerLoop"]
 
@@ -18,11 +21,13 @@ class PerLoop(Generic[T]):
     def __init__(self, make: Callable[[], T], close: Callable[[T], Awaitable[None]]) -> None:
         self._make = make
         self._close = close
-        self._kept: dict[asyncio.AbstractEventLoop, tuple[T, AsyncGenerator[None, None]]] = {}
+        self._kept: dict[AbstractEventLoop, tuple[T, AsyncGenerator[None, None]]] = {}
 
     async def get(self) -> T:
         """The running loop's value."""
-        loop = asyncio.get_running_loop()
+        from asyncio import get_running_loop
+
+        loop = get_running_loop()
         kept = self._kept.get(loop)
         if kept is None:
             self._forget_closed()
@@ -36,11 +41,15 @@ class PerLoop(Generic[T]):
 
     async def aclose(self) -> None:
         """Close the running loop's value now, if there is one."""
-        kept = self._kept.get(asyncio.get_running_loop())
+        if not self._kept:
+            return
+        from asyncio import get_running_loop
+
+        kept = self._kept.get(get_running_loop())
         if kept is not None:
             await kept[1].aclose()
 
-    async def _keep(self, loop: asyncio.AbstractEventLoop, value: T) -> AsyncGenerator[None, None]:
+    async def _keep(self, loop: "AbstractEventLoop", value: T) -> AsyncGenerator[None, None]:
         try:
             yield
         finally:

@@ -3,7 +3,6 @@
 Knows what a builtin module offers; must not know any one of them.
 """
 
-import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic
 from typing import Any, ClassVar, Literal
@@ -73,6 +72,8 @@ class Waiting:
 
     async def run(self, call: Call) -> Answer:
         """The builtin's answer; its caller's deadline is cut to this run's."""
+        import asyncio  # slow to load, and most builtins do not wait
+
         deadline = monotonic() + call.timeout
         if call.caller.deadline is not None:
             deadline = min(deadline, call.caller.deadline)

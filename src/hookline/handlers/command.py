@@ -4,10 +4,9 @@ Knows how a hook's program is started; must not know what its answer means or ho
 """
 
 import os
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hookline.handlers._environment import hook_directory, hook_environment
 from hookline.handlers._exchange import (
@@ -27,8 +26,10 @@ from hookline.model.errors import (
 )
 from hookline.model.hook import Hook
 from hookline.model.ports import Call, Handler, KeyProblem, Services
-from hookline.processes import CannotStart, Finished, run, run_behind
 from hookline.shell import Placed, placed_words, split
+
+if TYPE_CHECKING:
+    from hookline.processes import Finished
 
 __all__ = ["COMBINES", "EXTRA_KEYS", "KEYS", "check", "make"]
 
@@ -88,7 +89,10 @@ class Command:
 
     async def _finished(
         self, call: Call, argv: list[str], stdin: bytes, env: Mapping[str, str]
-    ) -> Finished:
+    ) -> "Finished":
+        # Slow to load, and an event may have no command to run.
+        from hookline.processes import CannotStart, run
+
         try:
             return await run(
                 argv,
@@ -104,6 +108,8 @@ class Command:
 
     async def _leave(self, call: Call, stdin: bytes, env: Mapping[str, str]) -> None:
         """Starts a program that nobody waits for."""
+        from hookline.processes import CannotStart, run_behind
+
         try:
             await run_behind(
                 self._argv(call, self._command, env),
@@ -140,18 +146,20 @@ def _words(script: str, project: str) -> tuple[Placed, ...]:
 
 
 def _substituted(script: str, words: Sequence[Placed], copy_of: Callable[[str], str | None]) -> str:
+    from shlex import quote
+
     parts = []
     done = 0
     for word in words:
         is_program = not script[: word.start].strip() and "/" not in word.path
         copy = None if is_program or not word.text else copy_of(word.path)
         if copy is not None:
-            parts += [script[done : word.start], shlex.quote(copy)]
+            parts += [script[done : word.start], quote(copy)]
             done = word.end
     return "".join([*parts, script[done:]])
 
 
-def _exit_code(finished: Finished, call: Call) -> int:
+def _exit_code(finished: "Finished", call: Call) -> int:
     """The exit code of a program that ended by itself. Raises HandlerError for any other."""
     if finished.timed_out:
         raise HandlerTimeout(call.timeout)
@@ -177,6 +185,8 @@ def _mistakes(command: str | Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _syntax_mistakes(script: str) -> Iterator[tuple[str, str]]:
+    import shlex
+
     try:
         shlex.split(script, comments=True)
     except ValueError as error:

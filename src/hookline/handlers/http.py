@@ -4,11 +4,9 @@ Knows HTTP; must not know what the answer means. Values of headers are secrets: 
 the caller's environment and appear in no text that leaves this module.
 """
 
-import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
-from urllib.parse import urlsplit
 
 from msgspec import Struct, ValidationError, convert
 
@@ -72,6 +70,8 @@ class Http:
 
     def __init__(self, target: Target, hook: Hook, services: Services) -> None:
         self._target = target
+        from urllib.parse import urlsplit  # slow to load, and most configs call no address
+
         self._codec = services.codec(hook.speaks)
         parts = urlsplit(target.url)
         # All that errors may show: paths and queries of webhooks are secrets too.
@@ -79,11 +79,13 @@ class Http:
 
     async def run(self, call: Call) -> Answer:
         """The answer in the response."""
+        from asyncio import timeout
+
         headers, secrets = self._headers(call)
         event = as_asked(call)
         body = question(self._codec, event)
         try:
-            async with asyncio.timeout(call.timeout):
+            async with timeout(call.timeout):
                 reply = await self._post(body, headers)
         except TimeoutError as error:
             raise HandlerTimeout(call.timeout) from error
@@ -191,6 +193,8 @@ def _url_mistakes(url: str) -> Iterator[tuple[str, str]]:
     if not url.isprintable() or " " in url:
         yield "the URL has blanks or control characters", ""
         return
+    from urllib.parse import urlsplit
+
     if "${" in url:
         yield "the URL has a variable", "variables work in `headers` only"
     try:

@@ -3,24 +3,20 @@
 Knows how a function is named and called; must not know worker processes or platforms.
 """
 
-import asyncio
-import contextvars
-import inspect
 import itertools
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from threading import Thread
-from typing import Any, ClassVar, Literal, cast
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import msgspec
 from msgspec import Struct
 
 from hookline.handlers._environment import hook_directory, hook_environment
 from hookline.handlers._functions import as_answer, crash
-from hookline.handlers._worker_protocol import Reply, Request
-from hookline.handlers._workers import workers
 from hookline.model.answers import PASS, Answer
 from hookline.model.errors import (
     HandlerAnswerError,
@@ -29,10 +25,17 @@ from hookline.model.errors import (
     HandlerTimeout,
     HandlerUnavailable,
 )
-from hookline.model.events import AnyEvent
 from hookline.model.events.base import Event
 from hookline.model.hook import Hook
 from hookline.model.ports import NOBODY, Call, Caller, Handler, KeyProblem, Services
+
+if TYPE_CHECKING:
+    from asyncio import Future
+
+    from hookline.handlers._worker_protocol import Reply
+    from hookline.model.events import AnyEvent
+
+# What waits for a function is slow to load, so it is loaded where one is called.
 
 __all__ = [
     "COMBINES",
@@ -76,7 +79,9 @@ def make_inline(function: Callable[[Any], Any], timeout: float | None = None) ->
 
 async def aclose() -> None:
     """End the running loop's workers."""
-    await workers.aclose()
+    module = sys.modules.get("hookline.handlers._workers")
+    if module is not None:  # else there are none
+        await module.workers.aclose()
 
 
 class _Place(Struct, frozen=True):
@@ -99,11 +104,15 @@ class WorkerFunction:
 
     async def run(self, call: Call) -> Answer:
         """The function's answer."""
+        from asyncio import timeout
+
+        from hookline.handlers._workers import workers
+
         place = self._place(call)
         key = (hook_directory(call), place.stand_in, call.hook.guard)
         number = next(_numbers)
         try:
-            async with asyncio.timeout(call.timeout):
+            async with timeout(call.timeout):
                 pool = await workers.get()
                 reply = await pool.ask(key, number, self._request(call, place, number))
         except TimeoutError as error:
@@ -127,9 +136,11 @@ class WorkerFunction:
         return _Place("", self._source, None, (directory,))
 
     def _request(self, call: Call, place: _Place, number: int) -> bytes:
+        from hookline.handlers._worker_protocol import Request
+
         request = Request(
             id=number,
-            event=cast(AnyEvent, call.event),
+            event=cast("AnyEvent", call.event),
             function=self._function,
             module="" if _is_file(self._source) else self._source,
             file=place.file,
@@ -173,8 +184,10 @@ class InlineCoroutine:
 
     async def run(self, call: Call) -> Answer:
         """The function's answer, within the time it has."""
+        from asyncio import timeout
+
         seconds = min(call.timeout, self._timeout or call.timeout)
-        limit = asyncio.timeout(seconds)
+        limit = timeout(seconds)
         try:
             async with limit:
                 said = await self._said(call.event)
@@ -185,12 +198,14 @@ class InlineCoroutine:
         return _understood(said, call.event)
 
     async def _said(self, event: Event) -> Any:
+        from asyncio import CancelledError, current_task
+
         try:
             return await self._function(event)
         except TimeoutError:
             raise
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
+        except CancelledError as error:
+            task = current_task()
             if task is not None and task.cancelling():
                 raise
             raise _crashed(error, self._function) from error
@@ -213,16 +228,22 @@ class InlineThread:
 
     async def run(self, call: Call) -> Answer:
         """The function's answer, within the time it has."""
+        from asyncio import timeout
+
         seconds = min(call.timeout, self._timeout)
         try:
-            async with asyncio.timeout(seconds):
+            async with timeout(seconds):
                 return await self._answered(call.event)
         except TimeoutError as error:
             raise HandlerTimeout(seconds) from error
 
-    def _answered(self, event: Event) -> asyncio.Future[Answer]:
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Answer] = loop.create_future()
+    def _answered(self, event: Event) -> "Future[Answer]":
+        from asyncio import get_running_loop
+        from contextvars import copy_context
+        from threading import Thread
+
+        loop = get_running_loop()
+        future: Future[Answer] = loop.create_future()
         inline = InlineFunction(self._function)
 
         def work() -> None:
@@ -233,19 +254,19 @@ class InlineThread:
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 loop.call_soon_threadsafe(lambda: None if future.done() else settle())
 
-        context = contextvars.copy_context()
+        context = copy_context()
         Thread(target=context.run, args=(work,), name="hookline-hook", daemon=True).start()
         return future
 
 
-def _answer_in(reply: Reply) -> Answer:
+def _answer_in(reply: "Reply") -> Answer:
     if reply.failed:
         raise _FAILURES[reply.failed](reply.text)
     return PASS if reply.answer is None or reply.answer == PASS else reply.answer
 
 
 def _understood(said: Any, event: Event) -> Answer:
-    if inspect.iscoroutine(said):
+    if isinstance(said, CoroutineType):
         said.close()  # or Python would warn that it was never awaited
     return as_answer(said, event)
 
@@ -253,12 +274,16 @@ def _understood(said: Any, event: Event) -> Answer:
 def _crashed(error: BaseException, function: Callable[[Any], Any]) -> HandlerError:
     if isinstance(error, HandlerError):
         return error
-    code = getattr(inspect.unwrap(function), "__code__", None)
+    from inspect import unwrap
+
+    code = getattr(unwrap(function), "__code__", None)
     return HandlerCrashed(crash(error, code.co_filename if code else ""))
 
 
 def _is_async(function: Callable[[Any], Any]) -> bool:
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+    from inspect import iscoroutinefunction
+
+    return iscoroutinefunction(function) or iscoroutinefunction(
         getattr(function, "__call__", None)  # noqa: B004 - an object whose __call__ is async
     )
 

@@ -30,7 +30,7 @@ class JournalSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ] = 1024
     payload_kb: Annotated[
         int, Meta(ge=1, le=65_536, description="How much of one payload is kept.")
-    ] = 256
+    ] = 64
     dsn: Annotated[str, Meta(description="A PostgreSQL database that also gets every event.")] = ""
 
 

@@ -14,23 +14,10 @@ MARK = b"\x02"
 """A quote mark that is not escaped: where a JSON string begins or ends."""
 
 _ESCAPED_QUOTE = b"\x03"
-_ESCAPED_BACKSLASH = b"\x04"
 _OTHER = b"\xff"
 # No two ways to match, so the standard library is linear here; it splits much faster than re2's.
 _ESCAPE = re.compile(rb'(\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))')
-_UNICODE = re.compile(rb"\\u[0-9a-fA-F]{4}")
-_SIMPLE = (
-    # First, so that what is left of a backslash begins an escape.
-    (rb"\\", _ESCAPED_BACKSLASH),
-    (rb"\"", _ESCAPED_QUOTE),
-    (rb"\n", b"\n"),
-    (rb"\t", b"\t"),
-    (rb"\/", b"/"),
-    (rb"\r", b"\r"),
-    (rb"\b", b" "),
-    (rb"\f", b" "),
-)
-_SIGNS = bytes.maketrans(b'"' + _ESCAPED_QUOTE + _ESCAPED_BACKSLASH, MARK + b'"\\')
+_SIGNS = bytes.maketrans(b'"' + _ESCAPED_QUOTE, MARK + b'"')
 
 
 def has_escapes(text: bytes) -> bool:
@@ -38,20 +25,50 @@ def has_escapes(text: bytes) -> bool:
     return b"\\" in text and _ESCAPE.search(text) is not None
 
 
+class _Meaning(dict[bytes, bytes]):
+    """What escapes stand for; those of ASCII are known, and no others are kept."""
+
+    def __missing__(self, escape: bytes) -> bytes:
+        code = int(escape[2:], 16)
+        if code < 0x20:
+            return b"\n" if code in {0x0A, 0x0D} else b" "
+        return bytes((code,)) if code < 0x80 else _OTHER
+
+
+_MEANING = _Meaning(
+    {
+        rb"\"": _ESCAPED_QUOTE,
+        rb"\u0022": _ESCAPED_QUOTE,
+        rb"\\": b"\\",
+        rb"\/": b"/",
+        rb"\b": b" ",
+        rb"\f": b" ",
+        rb"\n": b"\n",
+        rb"\r": b"\r",
+        rb"\t": b"\t",
+    }
+)
+_MEANING.update((code, _MEANING[code]) for code in [b"\\u%04x" % code for code in range(128)])
+_MEANING.update((code, _MEANING[code]) for code in [b"\\u%04X" % code for code in range(128)])
+
+
 class Layer:
     """A text with its escapes replaced by what they stand for, always by one byte."""
 
-    __slots__ = ("_ends", "_raw", "text")
+    __slots__ = ("_ends", "_length", "_pieces", "text")
 
     def __init__(self, raw: bytes) -> None:
-        self._raw = raw
+        self._length = len(raw)
+        self._pieces = pieces = _ESCAPE.split(raw)
         self._ends: tuple[list[int], list[int]] | None = None
-        self.text = _behind(raw) if b"\\" in raw else raw.translate(_SIGNS)
+        plain = [*pieces]
+        plain[1::2] = map(_MEANING.__getitem__, pieces[1::2])
+        self.text = b"".join(plain).translate(_SIGNS)
 
     def origin(self, offset: int) -> int:
         """The offset in the text with escapes; never inside one."""
         if offset == len(self.text):
-            return len(self._raw)
+            return self._length
         if self._ends is None:
             self._ends = self._find_ends()
         before, behind = self._ends
@@ -60,33 +77,7 @@ class Layer:
 
     def _find_ends(self) -> tuple[list[int], list[int]]:
         """Where escapes end, in both texts: between two of them, offsets differ by a constant."""
-        lengths = list(map(len, _ESCAPE.split(self._raw)))
+        lengths = list(map(len, self._pieces))
         before = [0, *list(accumulate(lengths))[1::2]]
         lengths[1::2] = [1] * (len(lengths) // 2)
         return before, [0, *list(accumulate(lengths))[1::2]]
-
-
-def _behind(raw: bytes) -> bytes:
-    for escape, meaning in _SIMPLE:
-        raw = raw.replace(escape, meaning)
-    if rb"\u" in raw:
-        raw = _UNICODE.sub(lambda escape: _MEANING[escape[0]], raw)
-    return raw.translate(_SIGNS)
-
-
-class _Meaning(dict[bytes, bytes]):
-    """What an escape with a number stands for; those of ASCII are known, and no others are kept."""
-
-    def __missing__(self, escape: bytes) -> bytes:
-        code = int(escape[2:], 16)
-        if code == 0x22:
-            return _ESCAPED_QUOTE
-        if code == 0x5C:
-            return _ESCAPED_BACKSLASH
-        if code < 0x20:
-            return b"\n" if code in {0x0A, 0x0D} else b" "
-        return bytes((code,)) if code < 0x80 else _OTHER
-
-
-_MEANING = _Meaning()
-_MEANING.update((escape, _MEANING[escape]) for escape in (b"\\u%04x" % code for code in range(128)))

@@ -5,16 +5,16 @@ far it came, so that a text made of candidates cannot hold up whoever waits for 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from msgspec import Struct
 
 from hookline.secrets.places import PLACES, Place
-from hookline.secrets.rules import RULES, Rule
+from hookline.secrets.rules import ASSIGNS_HINT, RULES, Rule
 
-__all__ = ["Found", "Secret", "find", "may_hold_secret"]
+__all__ = ["Found", "Secret", "find", "first_hint"]
 
 Secret = tuple[int, int, str]
 """Where a secret starts and ends, and its family."""
@@ -27,15 +27,18 @@ _CONTEXT = 100
 """How far before a hint its token may begin: the length of a name, and of a token's first part."""
 _KEYWORD = 16
 """No keyword is longer."""
-_REST = re.compile(rb"[=>]*+\s*+(?:\\*+[\"'`\x02])?[^\s\"'`\x02]*+")
-"""From behind a hint to the end of its token."""
+_HINT = 64
+_REST = re.compile(
+    rb"([^\s\"'`\x02]*+)(?:\\*+[\"'`\x02]\]?)?\s*+[:=>]*+\s*+(?:\\*+[\"'`\x02])?[^\s\"'`\x02]*+"
+)
+"""From behind a hint to the end of its word, and of the value when that is a name."""
 
 
 class Found(Struct):
     """What a search came upon."""
 
     secrets: list[Secret]
-    """In no order; they may overlap."""
+    """Known families first, in the order of the table; they may overlap."""
     end: int
     """How far the text was looked through: every secret that starts before is found."""
     looks: int = 0
@@ -59,12 +62,15 @@ def _search_any(sources: Sequence[str]) -> Any:
 
 @cache
 def _first_look() -> Any:
-    return _search_any([_ESCAPED, *(place.hint for place in PLACES), *map(_hint, RULES)])
+    assigned = [rf"(?i:{rule.names})[\w.-]*{ASSIGNS_HINT}" for rule in RULES if rule.names]
+    hints = [*filter(None, map(_hint, RULES)), *assigned, *(place.hint for place in PLACES)]
+    return _search_any([_ESCAPED, *hints])
 
 
 @cache
 def _token_look() -> Any:
-    return _search_any([_hint(rule) for rule in RULES])
+    names = [f"(?i:{rule.names})" for rule in RULES if rule.names]
+    return _search_any([*filter(None, map(_hint, RULES)), *names])
 
 
 @cache
@@ -73,7 +79,7 @@ def _head_look() -> Any:
 
 
 def _hint(rule: Rule) -> str:
-    return rule.hint or "|".join(map(_literal, rule.keywords))
+    return rule.hint or ("" if rule.names else "|".join(map(_literal, rule.keywords)))
 
 
 def _literal(keyword: str) -> str:
@@ -83,26 +89,36 @@ def _literal(keyword: str) -> str:
 # Each on its own: all as one would be one look for them all, but on a text that begins many tokens
 # and ends none, re2 is a hundred times slower with one large regex than with many small ones.
 @cache
-def _rules() -> Sequence[tuple[Rule, Any]]:
-    return [(rule, _compile(rule.regex)) for rule in RULES]
+def _rules() -> Sequence[tuple[Rule, Any, range]]:
+    """Each rule with its regex and the numbers of its groups."""
+    regexes = [_compile(rule.regex) for rule in RULES]
+    return [
+        (rule, regex, range(1, regex.groups + 1))
+        for rule, regex in zip(RULES, regexes, strict=True)
+    ]
 
 
 @cache
-def _keywords() -> Sequence[tuple[bytes, int]]:
+def _order() -> dict[str, int]:
+    return {rule.name: number for number, rule in enumerate(RULES)}
+
+
+@cache
+def _keywords() -> Sequence[tuple[str, int]]:
     """Every keyword and the number of its rule, in the order of the table."""
-    numbered = enumerate(RULES)
-    return [(word.lower().encode(), number) for number, rule in numbered for word in rule.keywords]
+    return [(word.lower(), number) for number, rule in enumerate(RULES) for word in rule.keywords]
 
 
-Reader = tuple[Place, re.Pattern[bytes], re.Pattern[bytes]]
+Reader = tuple[int, Place, re.Pattern[bytes], re.Pattern[bytes]]
+"""A place with its number, and the regexes of its head and its value."""
 
 
 @cache
 def _readers() -> Sequence[Sequence[Reader]]:
     """By the first byte of a head, the places that it may be of."""
     by_start: list[list[Reader]] = [[] for _ in range(256)]
-    for place in PLACES:
-        reader = _reader(place)
+    for number, place in enumerate(PLACES):
+        reader = _reader(number, place)
         for byte in {*place.starts, *place.starts.upper()}:
             by_start[byte].append(reader)
     return by_start
@@ -111,19 +127,20 @@ def _readers() -> Sequence[Sequence[Reader]]:
 @cache
 def _lone_readers() -> Sequence[tuple[Any, Reader]]:
     return [
-        (_compile(place.head, capture=False).finditer, _reader(place))
-        for place in PLACES
+        (_compile(place.head, capture=False).finditer, _reader(number, place))
+        for number, place in enumerate(PLACES)
         if place.alone
     ]
 
 
-def _reader(place: Place) -> Reader:
-    return place, re.compile(place.head.encode()), re.compile(place.value.encode())
+def _reader(number: int, place: Place) -> Reader:
+    return number, place, re.compile(place.head.encode()), re.compile(place.value.encode())
 
 
-def may_hold_secret(text: bytes) -> bool:
-    """Whether it is worth a closer look; a text with a secret always is."""
-    return _first_look()(text) is not None
+def first_hint(text: bytes) -> int:
+    """Where it is first worth a closer look, -1 when nowhere; a text with a secret always is."""
+    hit = _first_look()(text)
+    return -1 if hit is None else hit.start()
 
 
 def find(text: bytes, looks: int) -> Found:
@@ -131,6 +148,9 @@ def find(text: bytes, looks: int) -> Found:
     found = Found([], len(text))
     # A search that uses up all it may must leave something to those after it, or all were in vain.
     _find_tokens(text, found, looks // 2)
+    if len(found.secrets) > 1:
+        order = _order()
+        found.secrets.sort(key=lambda secret: order[secret[2]])
     _find_alone(text, found, (looks + found.looks) // 2)
     _find_places(text, found, looks)
     return found
@@ -138,43 +158,42 @@ def find(text: bytes, looks: int) -> Found:
 
 def _find_tokens(text: bytes, found: Found, looks: int) -> None:
     """What has the form of a known family: around each hint, by the rules with a keyword there."""
-    look, words, rules = _token_look(), _keywords(), _rules()
-    at, end, searched = 0, 0, dict[str, int]()
+    look, keys, rules = _token_look(), _keywords(), _rules()
+    at, word, end, searched = 0, 0, 0, dict[str, int]()
     while (hit := look(text, at)) is not None:
-        start, at = hit.span()
+        start, stop = hit.span()
+        # In a hint another may begin; in a long one only near its end, or long names were slow.
+        at = max(start + 1, stop - _HINT)
         if found.looks >= looks:
             found.end = min(found.end, max(0, start - _CONTEXT))
             return
         found.looks += 1
-        if at >= end:
-            rest = _REST.match(text, at)
-            end = at if rest is None else rest.end()
-        near = text[max(0, start - _KEYWORD) : at + _KEYWORD].lower()
-        for number in dict.fromkeys([number for word, number in words if word in near]):
-            rule, regex = rules[number]
+        if stop >= word and (rest := _REST.match(text, stop)) is not None:
+            word, end = rest.end(1), rest.end()
+        # As text: to search bytes for a word takes ten times as long.
+        near = text[max(0, start - _KEYWORD) : stop + _KEYWORD].decode("latin-1").lower()
+        for number in dict.fromkeys([number for key, number in keys if key in near]):
+            rule, regex, groups = rules[number]
             done = searched.get(rule.name, 0)
             if done < end:
-                # What was searched for an earlier hint is not again, or long words were slow.
-                low = max(done, start - _CONTEXT)
+                # What was searched for an earlier hint is not all searched again: long words of
+                # many hints would be slow.
+                low = max(0, done - _CONTEXT, start - _CONTEXT)
                 searched[rule.name] = high = len(text) if rule.long else end
-                _find_family(found, rule.name, regex.finditer(text, low, high), looks)
-
-
-def _find_family(found: Found, name: str, matches: Iterator[Any], looks: int) -> None:
-    for match in matches:
-        # The first group that took part, or all.
-        spans = [match.span(group) for group in range(1, match.re.groups + 1)]
-        start, end = next((span for span in spans if span[0] >= 0), match.span())
-        if found.looks >= looks:
-            found.end = min(found.end, start)
-            return
-        found.looks += 1
-        found.secrets.append((start, end, name))
+                for match in regex.finditer(text, low, high):
+                    # The first group that took part, or all.
+                    spans = [match.span(group) for group in groups]
+                    span = next((span for span in spans if span[0] >= 0), match.span())
+                    if found.looks >= looks:
+                        found.end = min(found.end, span[0])
+                        break
+                    found.looks += 1
+                    found.secrets.append((*span, rule.name))
 
 
 def _find_alone(text: bytes, found: Found, looks: int) -> None:
     """What is known by where it stands, when much may be between its head's parts."""
-    for search, (place, head, value) in _lone_readers():
+    for search, (_, place, head, value) in _lone_readers():
         for hit in search(text) if place.alone in text else ():
             if found.looks >= looks:
                 found.end = min(found.end, hit.start())
@@ -188,7 +207,7 @@ def _find_alone(text: bytes, found: Found, looks: int) -> None:
 
 def _find_places(text: bytes, found: Found, looks: int) -> None:
     """What is known by where it stands."""
-    look, readers, at = _head_look(), _readers(), 0
+    look, readers, at, done = _head_look(), _readers(), 0, [0] * len(PLACES)
     while (hit := look(text, at)) is not None:
         start, at = hit.span()
         if start >= found.end:
@@ -197,14 +216,14 @@ def _find_places(text: bytes, found: Found, looks: int) -> None:
             found.end = start
             return
         found.looks += 1
-        for place, head, value in readers[text[start]]:
+        for number, place, head, value in readers[text[start]]:
             match = head.match(text, start)
             if match is None:
                 continue
             at = place.resume(match)
-            span = place.judge(text, match, value)
+            # Inside a secret of its kind, to read on from here would read its end many times.
+            span = place.judge(text, match, value) if start >= done[number] else None
             if span is not None:
+                done[number] = span[1]
                 found.secrets.append((*span, place.name))
-                # Inside a secret nothing is looked for: it goes, and what follows is read anew.
-                at = max(at, span[1])
             break

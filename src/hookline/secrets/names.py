@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["NAME", "WEAK", "is_secret_name"]
+__all__ = ["LONGEST_REST", "NAME", "WEAK", "is_secret_name"]
 
 _STRONG = r"password|passwd|passphrase|passcode|secret|token|api[_-]?key"
 _PARTED = (
@@ -16,7 +16,7 @@ a letter and are others' words. How long it may be is no part of the regex: to c
 WEAK = frozenset({b"auth", b"pass", b"pwd", b"pw", b"credential", b"credentials"})
 """Words that stand for much else: their value must look like a secret too."""
 
-_LONGEST = 45
+LONGEST_REST = 45
 """No name goes on for longer after its telling word."""
 _strong = re.compile(_STRONG.encode())
 _parts = re.compile(rb"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
@@ -40,7 +40,7 @@ _OTHER_TOKENS = frozenset(
 
 def is_secret_name(before: bytes, word: bytes, after: bytes) -> bool:
     """Whether a name holds a secret: its beginning, the telling word, and how it goes on."""
-    if len(after) > _LONGEST or (len(after) > 4 and after.isdigit()):
+    if len(after) > LONGEST_REST or (len(after) > 4 and after.isdigit()):
         return False
     lower = word.lower()
     if _glued(before, word) and not _strong.fullmatch(lower):

@@ -4,9 +4,18 @@ import re
 from collections.abc import Iterable, Iterator
 
 from hookline.secrets.escapes import MARK
-from hookline.secrets.finding import Secret, may_hold_secret
+from hookline.secrets.finding import Secret, first_hint
 
-__all__ = ["MARKER", "UNREAD", "inside_strings", "is_json", "string_start", "strings_withheld"]
+__all__ = [
+    "MARKER",
+    "UNREAD",
+    "inside_string",
+    "inside_strings",
+    "is_json",
+    "may_be_json",
+    "string_start",
+    "strings_withheld",
+]
 
 UNREAD = "unread"
 """The family of what nobody looked through."""
@@ -14,8 +23,21 @@ MARKER = b"[redacted:unread]"
 
 _OUTSIDE = b"[]{}:, \t\r\n0123456789.eE+-"
 """What numbers and the frame of a JSON text are written in."""
+_FIRST = frozenset(bytes((byte,)) for byte in b'{["-0123456789tfnNI')
 _STRING = re.compile(rb'"((?:[^"\\]++|\\.)*)"(\s*+:)?', re.DOTALL)
 """A string, and the colon that makes it a key. It ends as the layer behind its escapes has it."""
+
+
+def may_be_json(raw: bytes) -> bool:
+    """Whether it begins like JSON."""
+    return raw.lstrip()[:1] in _FIRST
+
+
+def inside_string(start: bytes) -> bool | None:
+    """Whether the start of a JSON text ends inside a string; none when it is no start of one."""
+    # Without escaped backslashes, and then without escaped quote marks, the others are counted.
+    pieces = start.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')
+    return len(pieces) % 2 == 0 if _is_frame(b"".join(pieces[::2])) else None
 
 
 def is_json(text: bytes) -> bool:
@@ -25,9 +47,11 @@ def is_json(text: bytes) -> bool:
     JSON, all of which others read.
     """
     pieces = text.split(MARK)
-    if len(pieces) % 2 == 0:
-        return False
-    outside = b"".join(pieces[::2]).translate(None, _OUTSIDE)
+    return len(pieces) % 2 == 1 and _is_frame(b"".join(pieces[::2]))
+
+
+def _is_frame(outside: bytes) -> bool:
+    outside = outside.translate(None, _OUTSIDE)
     if outside:
         # Without its `e`s, which a number may have, each word is still another.
         for word in (b"tru", b"fals", b"null", b"NaN", b"Infinity"):
@@ -57,7 +81,7 @@ def strings_withheld(rest: bytes) -> tuple[bytes, int]:
     Its keys stay when one look at them all finds nothing that might be a secret.
     """
     keys = [match[1] for match in _STRING.finditer(rest) if match[2] is not None]
-    keep_keys = not may_hold_secret(b"\n".join(keys))
+    keep_keys = first_hint(b"\n".join(keys)) < 0
     count = 0
 
     def withhold(match: re.Match[bytes]) -> bytes:

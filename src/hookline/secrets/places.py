@@ -14,7 +14,7 @@ from re import Match, Pattern
 
 from msgspec import Struct
 
-from hookline.secrets.names import NAME, WEAK, is_secret_name
+from hookline.secrets.names import LONGEST_REST, NAME, WEAK, is_secret_name
 from hookline.secrets.rules import ASSIGNS_HINT, GAP, QUOTE
 from hookline.secrets.values import (
     is_placeholder,
@@ -80,6 +80,7 @@ _WORD_BYTES = frozenset(bytes((byte,)) for byte in _NAME_BYTES if byte != ord("$
 _SPACE = b" \t\r\n"
 _TAIL = 64
 _LITERAL = frozenset({"string", "single"})
+_HEADER = re.compile(rb"(?i:authorization|cookie|x-api-key)")
 _DIGIT = re.compile(rb"[0-9]")
 
 
@@ -229,6 +230,14 @@ def _bearer(text: bytes, head: Match[bytes], read: Pattern[bytes]) -> Span | Non
     return found.span() if found is not None and _DIGIT.search(found[0][:200]) else None
 
 
+def _in_name(head: Match[bytes]) -> int:
+    """At the end of a name, unless it is none for its length or may end in that of a header."""
+    rest = head[2]
+    if len(rest) <= LONGEST_REST and (len(rest) < 6 or _HEADER.search(rest) is None):
+        return head.end()
+    return _in_tail(head, 2)
+
+
 def _in_tail(head: Match[bytes], group: int) -> int:
     """Behind the start of a name, and where what is left of it is short enough to be one."""
     return max(head.start() + 1, head.end(group) - _TAIL)
@@ -289,11 +298,11 @@ PLACES = (
         rf"{NAME}{ASSIGNS_HINT}",
         _assigned,
         starts=b"acelmpst",
-        resume=lambda head: head.end() if len(head[2]) <= _TAIL else _in_tail(head, 2),
+        resume=_in_name,
     ),
     Place(
         "secret",
-        rf"--?((?:[A-Za-z0-9]+[_.-]){{0,8}}){NAME}(?:{QUOTE})?([ \t]*,\s*|[ \t]+)",
+        rf"--?((?:[A-Za-z0-9]+[_.-])*){NAME}(?:{QUOTE})?([ \t]*,\s*|[ \t]+)",
         _value(_BARE),
         rf"--?(?:[A-Za-z0-9]+[_.-])*{NAME}(?:{QUOTE}{GAP}*,|{GAP})",
         _flag,

@@ -1,7 +1,7 @@
 r"""The table of token families: what each looks like, and what the first look searches for.
 
 To add a family, add a row. A regex is for re2, over bytes as Latin-1. The secret is its first
-group, or all of it where there is none. Three things keep a row safe:
+group, or all of it where there is none. These keep a row safe:
 
 - what may repeat without end must not need something after it (``[^"]*"``): a search that runs on
   to the end of the text and then takes little of it would be started over again and again;
@@ -10,8 +10,9 @@ group, or all of it where there is none. Three things keep a row safe:
 - what stands before a secret may be the letter of an escape (``\nghp_…``): see ``START``;
 - a secret and the name before it hold no space but the one around ``=`` or ``:``, or else the row
   says that it is long: only the words around a hint are searched;
-- a hint counts little (``{12}``, not ``{40}``): texts can be made in which every count is another
-  state of the machine that searches them, and many states are slow.
+- a hint counts little and ends soon (``{12}``, not ``{40}`` or ``{12,}``): a search for the first
+  of all hints would wait for the end of a long one, again and again; and texts can be made in
+  which every count is another state of the machine that searches them, and many states are slow.
 """
 
 from msgspec import Struct
@@ -40,6 +41,9 @@ class Rule(Struct, frozen=True):
     hint: str = ""
     """A regex for the first look, where the keywords are common in texts without a secret. It
     sees JSON escapes as they are written, so no slash (``\\/``) without ``\\\\*`` before it."""
+    names: str = ""
+    """A regex for the names before such a token, where there are any: in place of a hint when there
+    is none, and beside it when there is."""
     long: bool = False
     """Whether it may go on over spaces and lines."""
 
@@ -47,11 +51,6 @@ class Rule(Struct, frozen=True):
 def _named(names: str, value: str) -> str:
     """A value that is only known by the name before it."""
     return rf"(?i:{names})[\w.-]{{0,30}}{ASSIGNS}(?:{QUOTE})?({value})"
-
-
-def _near(names: str) -> str:
-    """The first look's part of that."""
-    return rf"(?i:{names})[\w.-]*{ASSIGNS_HINT}"
 
 
 RULES = (
@@ -103,7 +102,7 @@ RULES = (
         "aws-secret",
         _named(r"secret[_-]?access[_-]?key|aws[_-]?secret", r"[A-Za-z0-9/+]{38,}=*"),
         ("access", "secret"),
-        _near(r"access[_-]?key|aws[_-]?secret"),
+        names=r"access[_-]?key|aws[_-]?secret",
     ),
     Rule("google", r"AIza[A-Za-z0-9_-]{35,}|GOCSPX-[A-Za-z0-9_-]{20,}", ("AIza", "GOCSPX-")),
     Rule(
@@ -130,20 +129,23 @@ RULES = (
         r"HRKU-[A-Za-z0-9_-]{30,}|"
         + _named("heroku", r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
         ("HRKU-", "eroku", "EROKU"),
-        "HRKU-|" + _near("heroku"),
+        "HRKU-",
+        names="heroku",
     ),
     Rule(
         "cloudflare",
         r"v1\.0-[0-9a-f]{24}-[0-9a-f]{100,}|cf[aku]t_[A-Za-z0-9_-]{30,}|"
         + _named(r"cloudflare|cf[_-](?:api|global)", r"[A-Za-z0-9_-]{37,}"),
         ("v1.0-", "cfat_", "cfkt_", "cfut_", "loudflare", "LOUDFLARE", "CF", "cf"),
-        r"v1\.0-[0-9a-f]{12}|cf[aku]t_|" + _near(r"cloudflare|cf[_-](?:api|global)"),
+        r"v1\.0-[0-9a-f]{12}|cf[aku]t_",
+        names=r"cloudflare|cf[_-](?:api|global)",
     ),
     Rule(
         "vercel",
         rf"{START}(vc[acipkr]_[A-Za-z0-9]{{24,}})|" + _named("vercel", r"[A-Za-z0-9]{24}"),
         ("vca_", "vcc_", "vci_", "vcp_", "vck_", "vcr_", "ercel", "ERCEL"),
-        r"vc[acipkr]_[A-Za-z0-9]{12}|" + _near("vercel"),
+        r"vc[acipkr]_[A-Za-z0-9]{12}",
+        names="vercel",
     ),
     Rule(
         "supabase",
@@ -225,6 +227,6 @@ RULES = (
         "jwt",
         r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)*\.?",
         ("eyJ",),
-        r"eyJ[A-Za-z0-9_-]{8,}\.",
+        r"eyJ[A-Za-z0-9_-]{8}",
     ),
 )

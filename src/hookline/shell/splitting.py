@@ -30,7 +30,8 @@ _MAX_CACHED = 4096
 # read. A first word such as `if` or `A=b` would be some, and so are `~` and `x=~` in a later one.
 _WORDS_ONLY = re.compile(
     r"(?!(?:if|while|until|for|select|case|function|then|else|elif|do|fi|done|esac|time|coproc)\b)"
-    r"[\w./:@%+][\w./:@%+,-]*(?: [\w./:@%+,-][\w./:@%+,-]*| -[\w./:@%+,=-]*)*",
+    # Every word can be read in one way only: a text that fails late must not be tried in many.
+    r"[\w./:@%+][\w./:@%+,-]*+(?: (?:[\w./:@%+,][\w./:@%+,-]*+|-[\w./:@%+,=-]*+))*+",
     re.ASCII,
 )
 

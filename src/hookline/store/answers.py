@@ -6,7 +6,6 @@ seconds and sealed with a key made from the call itself, so that what stays on t
 read without it. Whatever fails here, the hooks run: an answer is never guessed.
 """
 
-import asyncio
 import fcntl
 import hmac
 import os
@@ -14,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import UTC, datetime
+from functools import cached_property
 from hashlib import sha256, shake_256
 from time import monotonic
 from typing import Protocol
@@ -28,6 +28,7 @@ from hookline.model.outcome import Outcome, Substitution
 from hookline.model.rewriting import rewritten
 from hookline.model.tools import ToolKind, ToolTable
 from hookline.model.verdicts import Verdict
+from hookline.model.waiting import needs_loop
 
 __all__ = ["Answered", "Answers", "Arrival", "FirstAnswers", "Slot"]
 
@@ -42,26 +43,38 @@ _LARGEST = 1 << 20
 _SWEEPS = 16
 
 
-class Arrival(Struct, frozen=True, kw_only=True):
+class Arrival(Struct, frozen=True, kw_only=True, dict=True):
     """One call as it came in."""
 
-    content: bytes
-    """A digest of all that hooks are told of the event, however the client spells it."""
+    event: Event
+    callers: str
     entry: str
     """Which line of which hook file this is, as well as the command line tells."""
+    policy: str = ""
+    """By whose hooks it is judged: what one has let through, another may not."""
 
     @classmethod
     def of(
         cls, event: Event, *, callers: Sequence[str], entry: str, policy: str = ""
     ) -> "Arrival | None":
-        """None for an event of no session, which nothing ties to an earlier one.
-
-        ``policy`` says by whose hooks it is judged: what one has let through, another may not.
-        """
+        """None for an event of no session, which nothing ties to an earlier one."""
         if not event.session_id:
             return None
+        return cls(event=event, callers="+".join(callers), entry=entry, policy=policy)
+
+    @cached_property
+    def content(self) -> bytes:
+        """A digest of all that hooks are told of the event, however the client spells it.
+
+        Empty where there is none: then nothing is the same.
+        """
         bare = replace(
-            event, id="", time=_EPOCH, raw=Raw(b"null"), native_event="", dialect="+".join(callers)
+            self.event,
+            id="",
+            time=_EPOCH,
+            raw=Raw(b"null"),
+            native_event="",
+            dialect=self.callers,
         )
         if isinstance(bare, ToolEvent) and bare.tool.kind not in {ToolKind.OTHER, ToolKind.MCP}:
             # One client may have two names for a tool, by the spelling of the event.
@@ -69,8 +82,8 @@ class Arrival(Struct, frozen=True, kw_only=True):
         try:
             told = msgspec.json.encode(bare)
         except UnicodeEncodeError:
-            return None
-        return cls(content=sha256(policy.encode() + b"\0" + told).digest(), entry=entry)
+            return b""
+        return sha256(self.policy.encode() + b"\0" + told).digest()
 
 
 class Answered(Struct, frozen=True):
@@ -144,7 +157,7 @@ class Answers:
         not come to an end.
         """
         handle = None
-        if arrival is not None:
+        if arrival is not None and arrival.content:
             with suppress(OSError):
                 handle = await self._claimed(arrival, _WAIT if timeout is None else timeout / 2)
         if arrival is None or handle is None:
@@ -171,6 +184,9 @@ class Answers:
                 if another or monotonic() >= until:
                     os.close(handle)
                     return None
+                await needs_loop()
+                import asyncio
+
                 await asyncio.sleep(_POLL)
         except BaseException:
             os.close(handle)

@@ -1,6 +1,7 @@
 """The first answer to a call, as ``answers`` keeps it, for a process that hears of every call."""
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from time import monotonic
@@ -10,19 +11,58 @@ from hookline.store.answers import FRESH, Answered, Arrival, Slot
 __all__ = ["BriefAnswers"]
 
 _WAIT = 30.0
-_MOST = 256
+_MOST_GROUPS = 256
+_MOST_CALLS = 64
+# An event longer than this is known by its digest alone, and not kept for one.
+_KEPT_WHOLE = 1 << 16
 
 
 class _Call:
     """One call: through which entries it came, and what the first of them was answered."""
 
-    __slots__ = ("answered", "at", "entries", "known")
+    __slots__ = ("_content", "_first", "answered", "at", "entries", "known")
 
-    def __init__(self, entry: str) -> None:
-        self.entries = {entry}
-        self.at = 0.0
+    def __init__(self, first: Arrival, at: float) -> None:
+        self.entries = {first.entry}
+        self.at = at
         self.known: Answered | None = None
         self.answered = asyncio.Event()
+        large = len(bytes(first.event.raw)) > _KEPT_WHOLE
+        self._content = first.content if large else None
+        self._first = None if large else first
+
+    @property
+    def content(self) -> bytes:
+        """The digest of the call; worked out only when another one might be the same."""
+        if self._content is None:
+            assert self._first is not None
+            self._content, self._first = self._first.content, None
+        return self._content
+
+
+class _Group:
+    """The last calls of one kind in one session, and the entries that they came through."""
+
+    __slots__ = ("calls", "entries")
+
+    def __init__(self) -> None:
+        self.calls: deque[_Call] = deque(maxlen=_MOST_CALLS)
+        self.entries: set[str] = set()
+
+    def earlier(self, arrival: Arrival) -> _Call | None:
+        """The latest equal call, unless it came through this entry: then it is done again."""
+        if self.entries <= {arrival.entry}:
+            return None  # as it is nearly always, and then nothing need be compared
+        for call in reversed(self.calls):
+            if arrival.content and call.content == arrival.content:
+                return None if arrival.entry in call.entries else call
+        return None
+
+    def begin(self, arrival: Arrival, now: float) -> _Call:
+        call = _Call(arrival, now)
+        self.calls.append(call)
+        self.entries.add(arrival.entry)
+        return call
 
 
 class BriefAnswers:
@@ -30,7 +70,7 @@ class BriefAnswers:
 
     def __init__(self, *, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        self._calls: dict[bytes, _Call] = {}
+        self._groups: dict[tuple[object, ...], _Group] = {}
 
     @asynccontextmanager
     async def once(
@@ -44,14 +84,15 @@ class BriefAnswers:
         if arrival is None:
             yield Slot()
             return
-        earlier = self._calls.get(arrival.content)
-        if earlier is not None and arrival.entry not in earlier.entries:
+        group = self._group(arrival)
+        earlier = group.earlier(arrival)
+        if earlier is not None:
             known = await self._answer_of(earlier, _WAIT if timeout is None else timeout / 2)
             if known is not None:
                 earlier.entries.add(arrival.entry)
                 yield Slot(known)
                 return
-        call = self._begun(arrival)
+        call = group.begin(arrival, self._clock())
         slot = Slot()
         try:
             yield slot
@@ -59,12 +100,14 @@ class BriefAnswers:
         finally:
             call.answered.set()
 
-    def _begun(self, arrival: Arrival) -> _Call:
-        self._calls.pop(arrival.content, None)
-        while len(self._calls) >= _MOST:
-            del self._calls[next(iter(self._calls))]
-        call = self._calls[arrival.content] = _Call(arrival.entry)
-        return call
+    def _group(self, arrival: Arrival) -> _Group:
+        key = (arrival.event.session_id, type(arrival.event), arrival.policy)
+        found = self._groups.get(key)
+        if found is None:
+            while len(self._groups) >= _MOST_GROUPS:
+                del self._groups[next(iter(self._groups))]
+            found = self._groups[key] = _Group()
+        return found
 
     async def _answer_of(self, call: _Call, wait: float) -> Answered | None:
         if not call.answered.is_set():

@@ -245,3 +245,68 @@ def test_a_stop_asked_about_twice_is_counted_once(place: Place) -> None:
     kept = [place.ask(event="stop", id="12" * 16, attempt=number) for number in (1, 2)]
     assert [said["follow_up"] for said in kept] == [["go on"], ["go on"]]
     assert "follow_up" not in place.ask(event="stop", id="34" * 16)
+
+
+class TestWhatIsNotKnown:
+    """How much may be written down is said by a config; where none can be read, it is the least."""
+
+    def asked(self, place: Place, payload: bytes) -> Reply:
+        options = ["--home", str(place.state), "--user-config", str(place.config)]
+        argv = ["canonical", "pre_tool_use", *options]
+        arrived = Arrived(argv=argv, payload=payload, env={}, cwd=str(place.project), id="56" * 16)
+        return place.runner.run(place.desk.respond(arrived))
+
+    def test_a_broken_payload_is_not_written_down_where_no_journal_is_wanted(
+        self, place: Place
+    ) -> None:
+        place.write("version: 1\njournal: {enabled: false}\n")
+        assert b"deny" in self.asked(place, b"{broken").stdout
+        assert not (place.state / "journal").exists()
+
+    def test_a_broken_config_leaves_the_journal_as_it_was(self, place: Place) -> None:
+        place.write("version: 1\njournal: {enabled: false}\n")
+        place.ask()
+        place.write("version: 1\nhooks: broken\n")
+        place.ask()
+        assert not (place.state / "journal").exists()
+
+    def test_of_what_a_broken_config_judges_only_the_failure_is_written_down(
+        self, place: Place
+    ) -> None:
+        place.write("version: 1\nhooks: broken\n")
+        place.ask("MK_COMMAND")
+        [found] = place.recorded()
+        assert "hookline.yaml" in found.failure
+        assert b"MK_COMMAND" not in found.payload
+        assert "MK_COMMAND" not in found.subject
+
+    def test_changing_settings_does_not_pile_up_open_journals(self, place: Place) -> None:
+        for number in range(20):
+            word = "full" if number % 2 else "normal"
+            place.write(f"version: 1\njournal: {{durability: {word}}}\n")
+            place.ask()
+        place.runner.run(asyncio.sleep(0))
+        held = [
+            os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if is_open(fd)
+        ]
+        assert sum(name == journal_file(str(place.state)) for name in held) <= 4
+
+
+def is_open(name: str) -> bool:
+    return os.path.lexists(f"/proc/self/fd/{name}")
+
+
+def test_a_relative_home_is_meant_from_where_the_caller_is(place: Place, tmp_path: Path) -> None:
+    place.write(DENY)
+    options = ["--home", "own", "--user-config", str(place.config)]
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        payload = {"event": "pre_tool_use", "session_id": "s", "tool": {"name": "shell"}}
+        arrived = Arrived(
+            argv=["canonical", *options],
+            payload=json.dumps(payload).encode(),
+            env={},
+            cwd=str(tmp_path / name),
+        )
+        place.runner.run(place.desk.respond(arrived))
+        assert (tmp_path / name / "own/journal").is_dir()

@@ -19,6 +19,7 @@ def test_every_regex_of_the_table_is_one_that_runs_in_linear_time() -> None:
     for rule in RULES:
         assert re2.compile(rule.regex).groups <= 3, rule.name
         assert re2.compile(rule.hint).groups == 0, rule.name
+        assert re2.compile(rule.names).groups == 0, rule.name
 
 
 def test_every_rule_has_a_name_that_is_safe_inside_json_and_words_to_be_found_by() -> None:

@@ -244,7 +244,11 @@ class TestContent:
         assert Arrival.of(Stop(), callers=("codex",), entry="one") is None
 
     def test_what_is_no_unicode_is_judged_each_time(self) -> None:
-        assert Arrival.of(shell("\ud800"), callers=("codex",), entry="one") is None
+        assert arrival(shell("\ud800")).content == b""
+        for store in (Answers("/nowhere"), BriefAnswers()):
+            event = shell("\ud800")
+            assert ask(store, event, "one", Outcome(event=event)) is None
+            assert ask(store, event, "two", Outcome(event=event)) is None
 
 
 class TestWhatIsKept:

@@ -27,7 +27,7 @@ from hookline.store.journal.schema import COLUMNS, MIGRATIONS, NewerJournal
 __all__ = ["ROW", "Filter", "Reader", "SessionSummary", "Stats", "chosen", "recorded"]
 
 ROW = ", ".join(("seq", *COLUMNS, "payload"))
-_SELECT = f"SELECT {ROW} FROM events LEFT JOIN payloads USING (seq)"  # noqa: S608 - our own names
+_SELECT = f"SELECT {ROW} FROM events"  # noqa: S608 - our own names
 _SESSIONS = f"SELECT {SUMMARY} FROM events WHERE session_id != '' GROUP BY session_id"  # noqa: S608
 _WAIT = 5.0
 _ANY = Filter()
@@ -167,7 +167,7 @@ def recorded(row: Sequence[Any]) -> Recorded:
         answer=said.answer,
         runs=tuple(said.runs),
         substitutions=said.substitutions,
-        payload=payload or b"",
+        payload=payload,
         version=said.version,
     )
 

@@ -37,16 +37,12 @@ FAILED = "failed"
 
 
 class Row(Struct, frozen=True):
-    """One row: the columns of ``events`` in their order, and the payload."""
+    """One row: the columns of ``events`` in their order, the payload last."""
 
     columns: tuple[Any, ...]
-    payload: bytes
+    size: int
+    """About how many bytes it holds in memory."""
     session_end: bool = False
-
-    @property
-    def size(self) -> int:
-        """About how many bytes it holds in memory."""
-        return len(self.payload) + sum(map(len, self.columns[-3:])) + 1_000
 
 
 class _Pieces(Struct):
@@ -60,7 +56,7 @@ class _Pieces(Struct):
     stderr: bytes
 
 
-def row_of(entry: Entry, *, payload_cap: int = 262_144) -> Row:
+def row_of(entry: Entry, *, payload_cap: int = 65_536) -> Row:
     """The row of an entry, whatever its hooks put into their answers."""
     try:
         return _row(entry, said_of(entry), payload_cap)
@@ -102,8 +98,10 @@ def _row(entry: Entry, said: Said, payload_cap: int) -> Row:
         pieces.said.decode(),
         pieces.stdout,
         pieces.stderr,
+        pieces.payload,
     )
-    return Row(columns, pieces.payload, kind == "session_end")
+    size = len(pieces.said) + len(pieces.payload) + len(pieces.stdout) + len(pieces.stderr)
+    return Row(columns, size + 1_000, kind == "session_end")
 
 
 def _names(entry: Entry) -> tuple[str, ...]:

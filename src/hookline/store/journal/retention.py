@@ -108,7 +108,6 @@ def _delete(connection: sqlite3.Connection, doomed: list[int]) -> None:
     numbers = [(seq,) for seq in doomed]
     connection.execute("BEGIN IMMEDIATE")
     try:
-        connection.executemany("DELETE FROM payloads WHERE seq = ?", numbers)
         connection.executemany("DELETE FROM events WHERE seq = ?", numbers)
         connection.execute("COMMIT")
     except BaseException:

@@ -1,8 +1,8 @@
 """The journal's tables, and the way from every earlier shape of them to this one.
 
-Runs are kept inside their event's row: a table of them made a commit more than twice as dear, and
-``hooks`` answers the one question that a filter asks. Payloads are kept apart, so that a search
-through the events does not wade through them.
+An event is one row, so that one statement is a commit: a table of runs, or of payloads, made it
+twice as dear. ``hooks`` answers the one question that a filter asks of the runs. The payload comes
+last, so that a search through the other columns does not wade through it.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,15 @@ from hookline.model.errors import HooklineError
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-__all__ = ["COLUMNS", "INSERT_EVENT", "INSERT_PAYLOAD", "MIGRATIONS", "NewerJournal", "migrate"]
+__all__ = [
+    "COLUMNS",
+    "INSERT",
+    "INSERT_EVENT",
+    "INSERT_PAYLOAD",
+    "MIGRATIONS",
+    "NewerJournal",
+    "migrate",
+]
 
 COLUMNS: Sequence[str] = (
     "id",
@@ -35,14 +43,21 @@ COLUMNS: Sequence[str] = (
     "stdout",
     "stderr",
 )
-"""Of an event's row, beside ``seq``; the same in every database, local or not."""
+"""Of an event's row, between ``seq`` and ``payload``; the same in every database, local or not."""
 
-# An event whose answer was lost on the way comes again with the same id and attempt: one row.
-INSERT_EVENT = (
-    f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) "  # noqa: S608 - our own names
-    "ON CONFLICT (id, attempt) DO NOTHING"
-)
-INSERT_PAYLOAD = "INSERT OR REPLACE INTO payloads (seq, payload) VALUES (?, ?)"
+
+def _insert(columns: Sequence[str]) -> str:
+    # An event whose answer was lost on the way comes again with the same id and attempt: one row.
+    return (
+        f"INSERT INTO events ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))}) "  # noqa: S608 - our own names
+        "ON CONFLICT (id, attempt) DO NOTHING"
+    )
+
+
+INSERT = _insert((*COLUMNS, "payload"))
+# In two steps, for whoever has the two apart.
+INSERT_EVENT = _insert(COLUMNS)
+INSERT_PAYLOAD = "UPDATE events SET payload = ?2 WHERE seq = ?1"
 
 
 class NewerJournal(HooklineError):
@@ -77,12 +92,13 @@ def _first(connection: "Connection") -> None:
           exit_code INTEGER NOT NULL,
           said TEXT NOT NULL,
           stdout BLOB NOT NULL,
-          stderr BLOB NOT NULL
+          stderr BLOB NOT NULL,
+          payload BLOB NOT NULL DEFAULT x''
         )
         """
     )
     connection.execute("CREATE UNIQUE INDEX events_by_id ON events (id, attempt)")
-    connection.execute("CREATE TABLE payloads (seq INTEGER PRIMARY KEY, payload BLOB NOT NULL)")
+    connection.execute("CREATE VIEW payloads AS SELECT seq, payload FROM events")
     # Small things to remember, such as how far the events were shipped.
     connection.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
 

@@ -18,7 +18,7 @@ _MOST_ROWS = 200
 _MOST_BYTES = 4 << 20
 
 _NEXT = (
-    f"SELECT seq, {', '.join(COLUMNS)}, payload FROM events LEFT JOIN payloads USING (seq) "  # noqa: S608
+    f"SELECT seq, {', '.join(COLUMNS)}, payload FROM events "  # noqa: S608 - our own names
     "WHERE seq > ? ORDER BY seq LIMIT ?"
 )
 _MOVE = (
@@ -99,10 +99,10 @@ class Spool:
         last = size = 0
         found = connection.execute(_NEXT, (int(shipped[0]) if shipped else 0, _MOST_ROWS))
         for seq, *columns, payload in found:
-            size += len(payload or b"") + len(columns[-3])
+            size += len(payload) + len(columns[-3])
             if rows and size > _MOST_BYTES:
                 break
-            rows.append((*columns, payload or b""))
+            rows.append((*columns, payload))
             last = seq
         found.close()
         return Batch(rows, last) if rows else None
