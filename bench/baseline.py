@@ -12,7 +12,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.store.journal.schema import COLUMNS, INSERT_EVENT, INSERT_PAYLOAD, migrate
+from hookline.store.journal.files import PAGE
+from hookline.store.journal.schema import COLUMNS, INSERT, migrate
 
 __all__ = ["Rows", "inserts_per_second", "rows_in"]
 
@@ -31,11 +32,12 @@ def rows_in(journal: str) -> Rows:
     """Those of the last event in that journal."""
     with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as connection:
         columns = ", ".join(COLUMNS)
-        found = connection.execute(f"SELECT seq, {columns} FROM events ORDER BY seq DESC LIMIT 1")
-        seq, *event = found.fetchone()
-        kept = connection.execute("SELECT payload FROM payloads WHERE seq = ?", [seq]).fetchone()
+        found = connection.execute(
+            f"SELECT {columns}, payload FROM events ORDER BY seq DESC LIMIT 1"
+        )
+        *event, payload = found.fetchone()
     assert COLUMNS[0] == "id"
-    return Rows(event, kept[0] if kept else b"")
+    return Rows(event, payload)
 
 
 class _Writer(threading.Thread):
@@ -49,6 +51,8 @@ class _Writer(threading.Thread):
 
     def run(self) -> None:
         with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
+            connection.execute(f"PRAGMA page_size = {PAGE}")
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             migrate(connection, self._path)
@@ -68,11 +72,9 @@ class _Writer(threading.Thread):
     def _write(
         self, connection: sqlite3.Connection, batch: list[tuple[str, threading.Lock]]
     ) -> None:
-        rest, payload = self._rows.event[1:], self._rows.payload
+        rest = (*self._rows.event[1:], self._rows.payload)
         connection.execute("BEGIN")
-        for name, _ in batch:
-            seq = connection.execute(INSERT_EVENT, (name, *rest)).lastrowid
-            connection.execute(INSERT_PAYLOAD, (seq, payload))
+        connection.executemany(INSERT, [(name, *rest) for name, _ in batch])
         connection.execute("COMMIT")
         for _, waiting in batch:
             waiting.release()

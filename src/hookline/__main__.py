@@ -1,8 +1,12 @@
 """``python -m hookline`` and the ``hookline`` program."""
 
 import sys
+from typing import TYPE_CHECKING
 
-__all__ = ["main"]
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+__all__ = ["main", "program"]
 
 
 def main() -> None:
@@ -20,5 +24,29 @@ def main() -> None:
     run()
 
 
-if __name__ == "__main__":
+def program() -> None:
+    """The same for a process that does nothing else."""
+    if sys.argv[1:2] == ["hook"] and "--help" not in sys.argv:
+        _answer()
     main()
+
+
+def _answer() -> "NoReturn":
+    """For a process that is gone before anything would have to be tidied up."""
+    import gc
+    import os
+
+    gc.disable()
+    from hookline.cli._light import load_libraries
+
+    load_libraries()
+    from hookline.cli.hook import main as hook
+
+    code = hook(sys.argv[2:])
+    # The reply is written and the journal closed; to take every module apart again would cost
+    # more than judging the event did.
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    program()

@@ -3,11 +3,11 @@
 Nothing registers itself on import and no central list is edited: a new file is found by its name.
 """
 
+import os
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, cast
 
 from hookline.model.errors import UnknownNameError
@@ -31,8 +31,20 @@ __all__ = [
 
 
 def _module_names(package: str) -> list[str]:
-    found = iter_modules(import_module(package).__path__)
-    return sorted(info.name for info in found if not info.name.startswith("_"))
+    folders = [os.path.abspath(each) for each in import_module(package).__path__]
+    if not all(map(os.path.isdir, folders)):  # packed into an archive
+        from pkgutil import iter_modules
+
+        return sorted({each.name for each in iter_modules(folders) if each.name[0] != "_"})
+    # By hand: pkgutil loads the tools for reading source code.
+    found = {_module_name(folder, name) for folder in folders for name in os.listdir(folder)}
+    return sorted(name for name in found if name and name[0] != "_")
+
+
+def _module_name(folder: str, name: str) -> str:
+    if name.endswith(".py"):
+        return name.removesuffix(".py")
+    return name if os.path.isfile(os.path.join(folder, name, "__init__.py")) else ""
 
 
 def _plugin(kind: str, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 import os
 import random
+import resource
 import shutil
 import signal
 import socket
@@ -17,6 +18,7 @@ import pytest
 from hookline._version import __version__
 from hookline.daemon.frames import LARGEST
 from hookline.daemon.instance import claim, connect, holder
+from support.faults import World, world
 from support.serving import Daemons, children, daemons, eventually, request
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these look into /proc")
@@ -397,3 +399,128 @@ def test_memory_stays_flat(place: Daemons) -> None:
     found = eventually(lambda: (now := place.status()) and now.connections == 1 and now)
     assert found.answered == 20_000
     assert found.descriptors < 40
+
+
+# Whoever started it
+
+
+@pytest.fixture
+def place_of_agents(tmp_path: Path) -> Iterator[World]:
+    with world(tmp_path) as found:
+        yield found
+
+
+def through(line: str) -> tuple[str, ...]:
+    """A shell that becomes the client after this."""
+    return ("/bin/sh", "-c", f'{line} "$@"', "sh")
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("ulimit -f 4000; exec", "the size of its files is limited"),
+        ("ulimit -t 600; exec", "the time that it may compute is limited"),
+        ("ulimit -v 4000000; exec", "its memory is limited"),
+        ("exec nice -n 5", "its priority is lowered"),
+    ],
+)
+def test_a_client_with_limits_of_its_own_leaves_no_daemon_to_others(
+    place_of_agents: World, line: str, why: str
+) -> None:
+    place = place_of_agents
+    assert place.ask("rm -rf build", through=through(line)).blocks
+    eventually(lambda: not place.serving())
+    assert f"does not stay as the daemon: {why}" in place.log
+    found = place.daemon()
+    assert os.getpriority(os.PRIO_PROCESS, found.pid) == 0
+
+
+def test_limits_that_a_client_could_lift_itself_are_lifted(place_of_agents: World) -> None:
+    place = place_of_agents
+    assert place.ask("rm -rf build", through=through("ulimit -S -f 4000; exec")).blocks
+    soft, hard = resource.prlimit(eventually(place.status).pid, resource.RLIMIT_FSIZE)
+    assert soft == hard == resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+
+
+def test_where_no_daemon_is_wanted_none_is_left(place_of_agents: World) -> None:
+    place = place_of_agents
+    said = place.ask("rm -rf build", through=through("HOOKLINE_NO_DAEMON=1 exec"))
+    assert said.blocks
+    assert not said.is_last
+    eventually(lambda: not place.serving())
+    assert not place.dir.exists()
+    assert not place.log
+
+
+def can_unshare() -> bool:
+    """Whether processes can have mounts of their own here."""
+    if os.getuid() != 0 or shutil.which("unshare") is None:
+        return False
+    return subprocess.run(["unshare", "-m", "true"], check=False, timeout=60).returncode == 0
+
+
+@pytest.mark.skipif(not can_unshare(), reason="only root has mounts of its own")
+def test_one_that_sees_other_files_does_not_judge_for_us(place_of_agents: World) -> None:
+    """As in a container that shares the state, and has no config of the person's."""
+    place = place_of_agents
+    hidden = f"mount -t tmpfs none {place.user_dir} && exec"
+    inside = ("unshare", "-m", *through(hidden))
+    assert not place.ask("rm -rf build", through=inside).blocks
+    assert len(eventually(place.serving)) == 1
+    said = place.ask("rm -rf build")
+    assert said.blocks
+    assert not said.is_last
+    eventually(lambda: len(place.serving()) == 2)  # each has its own, and both stay
+
+
+# What was begun elsewhere
+
+SLOW = """\
+version: 1
+hooks:
+  - name: a slow program says no
+    on: pre_tool_use
+    match: {command: "rm *"}
+    run: "cd $HOOKLINE_PROJECT_DIR; echo $HOOKLINE_ATTEMPT >> ran; while [ ! -e go ]; do sleep 0.02; done; echo No. >&2; exit 2"
+"""
+
+
+def test_told_twice_in_the_middle_of_an_event_another_attempt_is_made(tmp_path: Path) -> None:
+    with world(tmp_path, config=SLOW) as place:
+        daemon, ran = place.daemon(), place.project / "ran"
+        with place.begin() as asking:
+            eventually(ran.exists)
+            os.kill(daemon.pid, signal.SIGTERM)
+            eventually(lambda: "SIGTERM" in place.log)
+            os.kill(daemon.pid, signal.SIGTERM)
+            eventually(lambda: ran.read_text().split() == ["1", "2"])
+            (place.project / "go").touch()
+            said = asking.said()
+        assert said.blocks
+        assert "No." in said.effect.reason
+        rows = place.rows("session_id, attempt, verdict")
+        assert (said.session, 2, "deny") in rows
+
+
+GUARDS_OUTPUT = """\
+version: 1
+hooks:
+  - {name: scrub, on: post_tool_use, on_error: block, run: "touch $HOOKLINE_PROJECT_DIR/begun; sleep 600"}
+"""
+
+
+@pytest.mark.slow
+def test_the_time_that_a_frozen_daemon_took_is_not_given_again(tmp_path: Path) -> None:
+    """The hooks' own deadline has to come before the client's, whoever had the event before."""
+    with world(tmp_path, config=GUARDS_OUTPUT) as place:
+        daemon, begun = place.daemon(), place.project / "begun"
+        keys = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t1"}
+        output = {"stdout": "not for the model", "stderr": ""}
+        options = {"event": "PostToolUse", "timeout": 14, "tool_response": output, **keys}
+        with place.begin("ls", **options) as asking:
+            eventually(begun.exists)
+            os.kill(daemon.pid, signal.SIGSTOP)
+            said = asking.said()
+        assert not said.is_last, said
+        assert "scrub" in said.effect.reason
+        assert b"not for the model" not in said.reply.stdout

@@ -23,7 +23,7 @@ import pytest
 
 from hookline.model.journal import JournalSettings
 from hookline.store.journal import SqliteJournal, write_once
-from hookline.store.journal.files import DAMAGED
+from hookline.store.journal.files import DAMAGED, PAGE
 from hookline.store.journal.reader import Reader
 from support.journals import a_journal, all_rows, an_entry, until, write_all
 
@@ -219,8 +219,8 @@ def test_damage_that_only_retention_runs_into_sets_the_journal_aside(tmp_path: P
     old = datetime.now(UTC) - timedelta(days=20)
     entries = [an_entry(at=old, payload=b"%04d" % number * 800) for number in range(50)]
     write_all(path, entries)
-    page = path.read_bytes().index(entries[3].payload[:400]) // 4096
-    damaged_at(path, page * 4096, b"\xff" * 4096)
+    page = path.read_bytes().index(entries[3].payload[:400]) // PAGE
+    damaged_at(path, page * PAGE, b"\xff" * PAGE)
     first, second = an_entry(), an_entry()
     said: list[str] = []
 
@@ -263,6 +263,48 @@ def test_a_journal_that_is_removed_while_in_use_is_begun_anew(tmp_path: Path) ->
 
     asyncio.run(main())
     assert [each.id for each in all_rows(path)] == [second.id, third.id]
+
+
+def test_a_log_that_is_removed_while_in_use_is_noticed_at_the_next_event(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    entries = [an_entry() for _ in range(4)]
+
+    async def main() -> None:
+        async with a_journal(path) as journal:
+            for entry in entries[:2]:
+                assert await journal.write(entry) == ""
+            os.unlink(f"{path}-wal")
+            assert "its log was removed while in use" in await journal.write(entries[2])
+            assert await journal.write(entries[3]) == ""
+
+    asyncio.run(main())
+    (aside,) = set_aside(tmp_path)
+    assert [each.id for each in all_rows(aside)] == [each.id for each in entries[:2]]
+    assert [each.id for each in all_rows(path)] == [each.id for each in entries[2:]]
+
+
+def test_a_log_that_another_took_the_place_of_is_noticed_soon_and_nothing_is_lost(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "journal.db"
+    entries = [an_entry()]
+    said: list[str] = []
+
+    async def main() -> None:
+        async with a_journal(path) as journal:
+            assert await journal.write(entries[0]) == ""
+            shutil.copy(f"{path}-wal", tmp_path / "other")
+            os.rename(tmp_path / "other", f"{path}-wal")
+            async with asyncio.timeout(30):
+                while not any(said):
+                    entries.append(an_entry())
+                    said.append(await journal.write(entries[-1]))
+                    await asyncio.sleep(0.005)
+
+    asyncio.run(main())
+    assert "its log was removed while in use" in said[-1]
+    (aside,) = set_aside(tmp_path)
+    assert {each.id for each in (*all_rows(aside), *all_rows(path))} == {e.id for e in entries}
 
 
 def test_a_directory_that_cannot_be_made_is_a_warning_until_it_can(tmp_path: Path) -> None:

@@ -648,6 +648,12 @@ class Guarded:
         return self.runner.run(self.app.fire(event))
 
 
+@pytest.fixture(autouse=True)
+def as_in_a_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What only pays for a process that judges many commands is done from the first one on."""
+    monkeypatch.setattr("hookline.config.screens._WORTH_IT", 0)
+
+
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     project = Guarded(tmp_path_factory.mktemp("starter"))

@@ -9,6 +9,7 @@ import hashlib
 import importlib.util
 import os
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -54,6 +55,7 @@ class Request(NamedTuple):
     version: bytes
     event_id: bytes
     attempt: bytes
+    spent: bytes
     cwd: bytes
     umask: bytes
     argv: list[bytes]
@@ -72,11 +74,11 @@ def read_request(data: bytes) -> Request:
         fields.append(data[at + 4 : end])
         at = end
     assert at == len(data)
-    version, event_id, attempt, cwd, umask, count, *rest = fields
+    version, event_id, attempt, spent, cwd, umask, count, *rest = fields
     argv, (count, *rest) = rest[: int(count)], rest[int(count) :]
     env = dict(variable.split(b"=", 1) for variable in rest[: int(count)])
     (stdin,) = rest[int(count) :]
-    return Request(version, event_id, attempt, cwd, umask, argv, env, stdin)
+    return Request(version, event_id, attempt, spent, cwd, umask, argv, env, stdin)
 
 
 def answer(out: bytes = b"", err: bytes = b"", code: int = 0) -> bytes:
@@ -88,7 +90,8 @@ def answer(out: bytes = b"", err: bytes = b"", code: int = 0) -> bytes:
 def run_directory(home: Path) -> Path:
     """Where the daemon's socket lies, by the rule that all sides keep."""
     key = 0xCBF29CE484222325
-    for byte in os.fsencode(f"{home}\0{__version__}"):
+    mounts = os.readlink("/proc/self/ns/mnt").partition("[")[2].rstrip("]")
+    for byte in os.fsencode(f"{home}\0{__version__}\0{mounts}"):
         key = (key ^ byte) * 0x100000001B3 % 2**64
     users = Path(f"/run/user/{os.getuid()}")
     with suppress(OSError):
@@ -623,7 +626,31 @@ def test_a_silent_daemon_is_given_up_with_the_same_id_and_a_second_attempt(
 
     before, after = peer.requests[0], read_request(agent.noted("request"))
     assert (before.attempt, after.attempt) == (b"1", b"2")
-    assert after._replace(attempt=b"1") == before
+    assert after._replace(attempt=b"1", spent=before.spent) == before
+
+
+@pytest.mark.parametrize(("behave", "least"), [(never_acknowledges, 250), (stays_silent, 2000)])
+def test_the_time_that_a_silent_daemon_took_is_told_to_whoever_is_asked_then(
+    agent: Agent, behave: Callable[[Peer, Line], None], least: int
+) -> None:
+    with serving(agent.home, behave):
+        assert in_process(agent.run())
+
+    assert int(read_request(agent.noted("request")).spent) >= least
+
+
+def test_the_time_that_the_payload_took_is_told(agent: Agent) -> None:
+    with serving(agent.home, answers(answer(b"fine"))) as peer, agent.running() as process:
+        assert process.stdin is not None
+        process.stdin.write(b"{")
+        process.stdin.flush()
+        until(lambda: waiting_in(process.stdin) == 0)  # so it has begun
+        began = time.monotonic()
+        until(lambda: time.monotonic() > began + 0.3)
+        process.stdin.close()
+        assert process.wait(LIMIT) == 0
+
+    assert int(peer.requests[0].spent) >= 300
 
 
 @pytest.mark.parametrize(
@@ -688,6 +715,39 @@ def test_a_daemon_that_accepts_nobody_any_more_is_given_up(agent: Agent) -> None
 def test_a_process_of_its_own_is_asked_where_the_daemon_is_not_wanted(agent: Agent) -> None:
     with serving(agent.home, answers(answer(b"the daemon"))) as peer:
         assert in_process(agent.run(env={"HOOKLINE_NO_DAEMON": "1"}))
+
+    assert not peer.requests
+
+
+@pytest.mark.parametrize(("wanted", "last"), [("1", "--once"), ("0", "0"), ("", "0")])
+def test_such_a_process_is_told_not_to_stay(agent: Agent, wanted: str, last: str) -> None:
+    agent.stands_in("say(b'A'); hear(); answer(sys.orig_argv[-1].encode())")
+
+    assert agent.run(env={"HOOKLINE_NO_DAEMON": wanted}).out == last.encode()
+
+
+def test_a_home_that_is_no_whole_path_has_no_daemon(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(agent.project)
+    agent.home = Path("state")
+    with serving(agent.home, answers(answer(b"the daemon of some directory"))) as peer:
+        assert in_process(agent.run("hook", "--home", "/", "claude-code", "PreToolUse"))
+
+    assert not peer.requests
+
+
+def can_unshare() -> bool:
+    """Whether processes can have mounts of their own here."""
+    if os.getuid() != 0 or shutil.which("unshare") is None:
+        return False
+    return subprocess.run(["unshare", "-m", "true"], check=False, timeout=LIMIT).returncode == 0
+
+
+@pytest.mark.skipif(not can_unshare(), reason="only root has mounts of its own")
+def test_a_daemon_that_sees_other_files_is_not_asked(agent: Agent) -> None:
+    with serving(agent.home, answers(answer(b"seen from elsewhere"))) as peer:
+        assert in_process(agent.run(through='exec unshare -m -- "$@"'))
 
     assert not peer.requests
 
@@ -871,6 +931,23 @@ def test_a_process_that_has_begun_learns_that_we_are_gone_and_ends_by_itself(
     assert is_closed(configured.run(timeout="3"))
     until((configured.tools / "end").exists)
     assert configured.noted("end") == b""
+
+
+def test_a_process_that_has_begun_and_looks_no_more_is_ended_with_all_it_leads(
+    configured: Agent,
+) -> None:
+    configured.stands_in(
+        f"say(b'A'); hear()\n"
+        f"signal.alarm({int(3 * LIMIT)})\n"
+        "child = os.fork()\n"
+        f"signal.alarm({int(3 * LIMIT)})\n"
+        "if child: note('child', b'%d' % child)\n"
+        "while True: signal.pause()"
+    )
+
+    assert is_closed(configured.run(timeout="4"))
+    until(lambda: is_gone(int(configured.noted("pid"))))
+    until(lambda: is_gone(int(configured.noted("child"))))
 
 
 def test_an_interpreter_that_cannot_be_run_leaves_the_last_answer(configured: Agent) -> None:

@@ -2,7 +2,9 @@
 
 import os
 import random
+import resource
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -99,12 +101,47 @@ def test_with_no_daemon_and_a_full_disk_verdicts_stay(tight: World) -> None:
     assert is_denied_by_the_rule(tight.ask(session=session))
     daemon = tight.daemon()
     filled(tight.state)
-    os.kill(daemon.pid, 9)
+    os.kill(daemon.pid, signal.SIGKILL)
     eventually(lambda: daemon.pid not in tight.serving())
     said = tight.ask("rm -rf build", session=session)
     assert is_denied_by_the_rule(said)
     assert "cannot be written" in said.notice
     assert not tight.ask("ls", session=session).blocks
+
+
+def test_a_daemon_that_may_write_no_more_says_so_once_and_catches_up_later(place: World) -> None:
+    """What a full disk does, also where none can be mounted."""
+    daemon = place.daemon()
+    session = place.session()
+    assert not place.ask("ls", session=session).blocks
+    before = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (0, before[1]))
+    said = [place.ask(command, session=session) for command in ("rm -rf build", "ls") * 4]
+    assert all(is_denied_by_the_rule(each) for each in said[::2])
+    assert not any(each.blocks for each in said[1::2])
+    assert ["cannot be written" in each.notice for each in said] == [True] + [False] * 7
+    resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, before)
+    eventually(lambda: place.rows("session_id").count((session,)) == 9)
+    assert place.is_sound()
+    assert place.daemon().pid == daemon.pid
+
+
+def test_where_the_state_cannot_be_written_no_daemon_stays_and_verdicts_stay(
+    tight: World,
+) -> None:
+    session = tight.session()
+    assert not tight.ask("ls", session=session).blocks
+    tight.stop()
+    remount = ("mount", "-o", "remount,ro", str(tight.state))
+    subprocess.run(remount, capture_output=True, timeout=60, check=True)
+    for _ in range(2):
+        said = tight.ask("rm -rf build", session=session)
+        assert is_denied_by_the_rule(said)
+        assert "cannot be written" in said.notice
+        assert not tight.ask("ls", session=session).blocks
+        # One that is new has a project that cannot be remembered.
+        assert tight.ask("rm -rf build").blocks
+    eventually(lambda: not tight.serving())
 
 
 # Damaged
@@ -154,11 +191,10 @@ def recovered(place: World) -> None:
 def test_a_journal_damaged_before_the_start_is_set_aside_and_a_person_is_told(
     place: World, harm: Callable[[Path], None]
 ) -> None:
-    daemon = place.daemon()
+    place.daemon()
     for _ in range(5):
         place.ask()
-    os.kill(daemon.pid, 15)
-    eventually(lambda: not place.serving())
+    place.stop()
     harmed(place, harm)
     said = place.ask()
     assert is_denied_by_the_rule(said)

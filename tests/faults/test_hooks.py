@@ -160,14 +160,6 @@ def test_a_client_without_a_daemon_that_is_killed_takes_its_hooks_with_it(tmp_pa
         eventually(lambda: not place.marked())
 
 
-orphans = pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="nobody is left to end the programs of a daemon that was killed",
-)
-
-
-@orphans
 def test_a_daemon_that_is_killed_leaves_no_hooks_behind(tmp_path: Path) -> None:
     with world(tmp_path, config=prepared(tmp_path, LASTS)) as place:
         daemon = place.daemon()
@@ -181,7 +173,6 @@ def test_a_daemon_that_is_killed_leaves_no_hooks_behind(tmp_path: Path) -> None:
         eventually(lambda: not place.marked())
 
 
-@orphans
 def test_a_daemon_that_is_killed_with_its_client_leaves_no_hooks_behind(tmp_path: Path) -> None:
     with world(tmp_path, config=prepared(tmp_path, LASTS)) as place:
         daemon = place.daemon()

@@ -50,6 +50,52 @@ def test_the_hook_path_loads_no_heavy_library() -> None:
     assert not loaded & {"click", "rich", "httpx", "minijinja", "regex", "tree_sitter", "httpcore"}
 
 
+# Each costs about as much as all of Python's start, or drags in one that does.
+HEAVY = {
+    *("click", "rich", "httpx", "httpcore", "minijinja", "regex", "tree_sitter"),
+    *("asyncio", "concurrent", "ssl", "socket", "subprocess", "logging", "inspect", "email"),
+    *("http", "urllib", "json", "tomllib", "pathlib", "shlex", "difflib", "typing_extensions"),
+}
+
+
+def test_an_event_that_rules_alone_decide_is_answered_without_any_heavy_library(
+    tmp_path: Path,
+) -> None:
+    import subprocess
+    import sys
+
+    config = tmp_path / "config/hookline/hookline.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_bytes((SRC / "cli/_starter.yaml").read_bytes())
+    payload = (
+        b'{"session_id":"s","cwd":"/","hook_event_name":"PreToolUse","tool_name":"Bash",'
+        b'"tool_input":{"command":"git push --force"},"tool_use_id":"t"}'
+    )
+    script = (
+        "import os, sys; end = os._exit\n"
+        "def tell(code):\n"
+        "    sys.stderr.write(' '.join({name.split('.')[0] for name in sys.modules}))\n"
+        "    sys.stderr.flush()\n"
+        "    end(code)\n"
+        "os._exit = tell\n"
+        "from hookline.__main__ import program; program()"
+    )
+    words = ("hook", "claude-code", "PreToolUse", "--home", str(tmp_path / "state"))
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", script, *words, "--user-config", str(tmp_path / "config")],
+        input=payload,
+        env={},  # not what measures a run: it loads half of the standard library
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    assert b'"ask"' in done.stdout
+    assert (tmp_path / "state/journal/journal.db").exists()
+    loaded = set(done.stderr.decode().split())
+    assert {"yaml", "sqlite3", "hookline"} <= loaded
+    assert not loaded & HEAVY
+
+
 def test_every_event_says_in_one_sentence_when_it_fires() -> None:
     for cls in EVENTS.values():
         assert cls.__doc__ is not None

@@ -49,6 +49,7 @@ MAY_IMPORT = {
         "daemon",
         "client",
         "secrets",
+        "processes",
         "registry",
         "callers",
         "joint_reply",

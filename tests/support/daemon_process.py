@@ -3,8 +3,10 @@
 import asyncio
 import json
 import os
+import re
 import resource
 import sys
+from time import monotonic
 from typing import Any
 
 from hookline.daemon import lifecycle
@@ -26,6 +28,13 @@ async def respond(request: Request) -> Reply:
             await asyncio.sleep(0.005)
     elif what == "run":
         await run(told["argv"], stdin=b"", cwd="/", env={"PATH": os.defpath}, timeout=60)
+    elif what == "block":
+        re.match(r"(a+)+b", "a" * 64)  # for longer than anybody lives, and nothing else runs
+    elif what == "print":
+        os.write(1, told["text"].encode())
+        os.write(2, told["text"].encode())
+    elif what == "age":
+        return Reply(stdout=str(monotonic() - request.arrived).encode())
     elif what == "fail":
         raise RuntimeError("this is how it fails")
     elif what == "say":
@@ -62,6 +71,8 @@ def main() -> int:
         client=client,
         idle=options.get("idle", 60.0),
         grace=options.get("grace", 30.0),
+        stuck=options.get("stuck", 30.0),
+        stays=options.get("stays", True),
         limits=Limits(**options.get("limits", {})),
         log=Log(),
     )

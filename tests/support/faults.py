@@ -181,10 +181,26 @@ class World:
 
     def daemon(self) -> Status:
         """The daemon, started by an event if there is none."""
-        if self.status() is None:
-            self.ask("true")
-        found: Status = eventually(self.status)
-        return found
+
+        def found() -> Status | None:
+            # One that has just answered its client may be about to take the place.
+            if not self.serving():
+                self.ask("true")
+            return self.status()
+
+        daemon: Status = eventually(found)
+        return daemon
+
+    def stop(self) -> None:
+        """Ends the daemon, and whoever was about to take its place, as a person would."""
+
+        def over() -> bool:
+            for pid in self.serving():
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGTERM)
+            return not self.serving()
+
+        eventually(over)
 
     def serving(self) -> list[int]:
         """The processes that answer, or want to."""

@@ -75,8 +75,13 @@ class Talk:
         return Said(kind)
 
     def answer(self) -> Said:
-        """What ends the request, after its acknowledgement and any number of keep-alives."""
-        assert (first := self.next()).kind == "A", first
+        """What ends the request, after its acknowledgement and any number of keep-alives.
+
+        Without even an acknowledgement there can only be the end of the connection.
+        """
+        if (first := self.next()).kind != "A":
+            assert first.kind == "", first
+            return first
         while (said := self.next()).kind == "K":
             pass
         return said

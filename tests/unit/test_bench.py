@@ -27,7 +27,7 @@ from hookline.app import App
 from hookline.config.compile import compile_file
 from hookline.daemon.frames import Decoder
 from hookline.model.hook import Layer
-from hookline.store.journal.schema import COLUMNS, INSERT_EVENT, INSERT_PAYLOAD, migrate
+from hookline.store.journal.schema import COLUMNS, INSERT, migrate
 
 
 def _ratio(ours: float, theirs: float, limit: float, *, least: bool = False) -> Ratio:
@@ -164,8 +164,7 @@ def test_the_baseline_writes_the_rows_it_was_given(tmp_path: Path) -> None:
     given = ["id-1", *(["text"] * (len(COLUMNS) - 1))]
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         migrate(connection, path)
-        seq = connection.execute(INSERT_EVENT, given).lastrowid
-        connection.execute(INSERT_PAYLOAD, (seq, b"payload"))
+        connection.execute(INSERT, [*given, b"payload"])
     rows = rows_in(path)
     assert (list(rows.event), rows.payload) == (given, b"payload")
     assert inserts_per_second(rows, threads=4, events=40) > 0

@@ -17,23 +17,26 @@ from hookline.daemon.log import Log
 from hookline.journals import LastingJournals
 from hookline.model.errors import HooklineError
 from hookline.model.outcome import Reply
+from hookline.processes.guarding import guard_runs
 from hookline.store.brief_answers import BriefAnswers
 
 __all__ = ["main", "responder"]
 
-_USAGE = "usage: hookline daemon serve (--home DIR | --fd NUMBER) [--idle SECONDS]"
+_USAGE = "usage: hookline daemon serve (--home DIR | --fd NUMBER [--once]) [--idle SECONDS]"
 
 
 def main(argv: Sequence[str]) -> int:
     """Runs a daemon to its end; 0 when it was one, 1 when another had the place."""
-    home, number, idle = _parsed(argv)
+    home, number, idle, once = _parsed(argv)
     client = start_clean(client=number)
+    guard_runs()
     desk = Desk(LastingJournals(), BriefAnswers())
     daemon = Daemon(
         responder(desk),
         home=home,
         client=client,
         idle=idle,
+        stays=not once,
         log=Log(redact=_redacted),
         closing=desk.aclose,
     )
@@ -58,7 +61,7 @@ def responder(desk: Desk) -> Respond:
                     id=request.id,
                     attempt=request.attempt,
                     umask=request.umask,
-                arrived=request.arrived,
+                    arrived=request.arrived,
                 )
             )
         finally:
@@ -74,8 +77,8 @@ def _redacted(text: str) -> str:
     return redact(text).text
 
 
-def _parsed(argv: Sequence[str]) -> tuple[str | None, int | None, float]:
-    words = iter(argv)
+def _parsed(argv: Sequence[str]) -> tuple[str | None, int | None, float, bool]:
+    words = iter(word for word in argv if word != "--once")
     given = {}
     for word in words:
         if word not in {"--home", "--fd", "--idle"}:
@@ -87,8 +90,9 @@ def _parsed(argv: Sequence[str]) -> tuple[str | None, int | None, float]:
     except ValueError:
         raise HooklineError(f"--fd and --idle take numbers; {_USAGE}") from None
     home = given.get("--home")
-    if (home is None) == (number is None) or not 0 < idle < float("inf"):
+    once = "--once" in argv
+    if (home is None) == (number is None) or not 0 < idle < float("inf") or (once and home):
         raise HooklineError(_USAGE)
     if home is not None and not os.path.isabs(home):
         raise HooklineError(f"--home takes a whole path; {_USAGE}")
-    return home, number, idle
+    return home, number, idle, once

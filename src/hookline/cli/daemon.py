@@ -1,13 +1,11 @@
 """``hookline daemon``: start, stop and look at the process that answers agents' events."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from time import monotonic
 from typing import TYPE_CHECKING
 
 import click
@@ -16,11 +14,11 @@ from hookline._version import __version__
 from hookline.cli._output import print_json
 from hookline.cli._terminal import confirm
 from hookline.daemon.asking import ask_status
-from hookline.daemon.instance import Holder, connect, holder
-from hookline.daemon.lifecycle import GRACE, IDLE
+from hookline.daemon.instance import holder
+from hookline.daemon.lifecycle import IDLE
 from hookline.daemon.log import log_path
-from hookline.daemon.server import peer_pid
 from hookline.daemon.status import Status
+from hookline.daemon.stopping import end, until
 from hookline.model.errors import HooklineError
 from hookline.model.text import visible
 
@@ -68,13 +66,19 @@ def stop(yes: bool, as_json: bool) -> None:
     """
     home = _home()
     found = holder(home, __version__)
+    killed = False
     if found is not None:
         confirm(f"Stop hookline's daemon, process {found.pid}?", os.environ, yes=yes)
-        _end(home, found)
+        killed = end(home, found)
     if as_json:
-        print_json({"stopped": found is not None, "pid": found.pid if found else None})
+        pid = found.pid if found else None
+        print_json({"stopped": found is not None, "pid": pid, "killed": killed})
+    elif found is None:
+        click.echo("no daemon is running")
+    elif killed:
+        click.echo(f"killed process {found.pid}: it was told to end and did not")
     else:
-        click.echo(f"stopped process {found.pid}" if found else "no daemon is running")
+        click.echo(f"stopped process {found.pid}")
 
 
 @command.command("status")
@@ -129,7 +133,7 @@ def _started(home: str, idle: float) -> None:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    _until(lambda: process.poll() is not None or _answers(home), _START)
+    until(lambda: process.poll() is not None or _answers(home), _START)
     # One that ended at once may have found another that was quicker; then that one answers.
     if not _answers(home):
         raise HooklineError(
@@ -147,31 +151,6 @@ def _found(home: str) -> Status:
     if found is None:
         raise HooklineError("the daemon went away again; `hookline daemon logs` may say why")
     return found
-
-
-def _end(home: str, found: Holder) -> None:
-    """Raises HooklineError when it does not end."""
-    with suppress(OSError), connect(home, __version__, 1.0) as sock:
-        # A home can be shared with a container, where the same number is another process.
-        if peer_pid(sock) not in {None, found.pid}:
-            raise HooklineError(
-                f"the daemon calls itself process {found.pid}, and is not that one here: "
-                "stop it in the container where it runs"
-            )
-    with suppress(ProcessLookupError):
-        os.kill(found.pid, signal.SIGTERM)
-        os.kill(found.pid, signal.SIGCONT)  # one that was frozen hears nothing else
-    if not _until(lambda: holder(home, __version__) != found, GRACE + 10):
-        raise HooklineError(f"process {found.pid} was told to end and has not")
-
-
-def _until(done: Callable[[], bool], seconds: float) -> bool:
-    deadline = monotonic() + seconds
-    while not done():
-        if monotonic() >= deadline:
-            return False
-        time.sleep(_POLL)
-    return True
 
 
 def _tell(home: str, found: Status | None, as_json: bool) -> None:

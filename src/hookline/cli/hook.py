@@ -104,7 +104,7 @@ class Desk:
             journal = self._journals.open(app)
             if app is None or app.journal() is None:
                 # Nobody can say now how much may be written, so it is the least.
-                entry = replace(entry, event=None, payload=b"")
+                entry = replace(entry, event=_without_words(entry.event), payload=b"")
             return await journal.write(entry) if journal is not None else ""
         except Exception as exc:
             return f"this event is not in the journal: {type(exc).__name__}: {exc}"
@@ -134,6 +134,14 @@ class Desk:
             umask=arrived.umask,
             arrived=arrived.arrived,
         )
+
+
+def _without_words(event: "Event | None") -> "Event | None":
+    """What happened where, and nothing of what was said or done."""
+    if event is None:
+        return None
+    kept = ("id", "session_id", "cwd", "time", "agent", "dialect", "native_event")
+    return type(event)(**{name: getattr(event, name) for name in kept})
 
 
 def _is_whole(path: str | None) -> bool:

@@ -20,6 +20,8 @@
 #include <sys/random.h>
 #endif
 
+enum { SPENT_DIGITS = 9 };
+
 extern char **environ;
 
 static char first_room[65536];
@@ -102,7 +104,18 @@ static bool add_event_id(struct bytes *request) {
     return got == sizeof random && add_field(request, id, sizeof id);
 }
 
-/* All of a request but its payload. `attempt` is where the number of the attempt stands. */
+/* How many milliseconds have gone since we began, always in as many digits: whoever answers takes
+ * them off the time that there is. */
+static void put_spent(char *at, int64_t started) {
+    int64_t spent = (now() - started) / MILLISECOND;
+    if (spent > 999999999)
+        spent = 999999999;
+    for (char *digit = at + SPENT_DIGITS; digit > at; spent /= 10)
+        *--digit = (char)('0' + spent % 10);
+}
+
+/* All of a request but its payload. `attempt` is where the number of the attempt stands, right
+ * before the time spent. */
 static const char *begin(struct bytes *request, const struct call *call, const char *cwd,
                          size_t *attempt) {
     size_t count = 0;
@@ -114,8 +127,8 @@ static const char *begin(struct bytes *request, const struct call *call, const c
         return "there is no source of random numbers";
     *attempt = request->length + 4;
     mode_t mask = umask(077);
-    fits = fits && add_field(request, "1", 1) && add_field(request, cwd, strlen(cwd)) &&
-           add_count(request, mask) && add_count(request, (size_t)call->count);
+    fits = fits && add_field(request, "1", 1) && add_field(request, "000000000", SPENT_DIGITS) &&
+           add_field(request, cwd, strlen(cwd)) && add_count(request, mask) && add_count(request, (size_t)call->count);
     for (int i = 0; fits && i < call->count; i++)
         fits = add_field(request, call->words[i], strlen(call->words[i]));
     fits = fits && add_count(request, count);
@@ -158,8 +171,8 @@ static bool stays_in_process(void) {
 }
 
 /* NULL, or why there is no answer. */
-static const char *ask(const struct call *call, const char *cwd, int64_t deadline,
-                       struct answer *answer) {
+static const char *ask(const struct call *call, const char *cwd, int64_t started,
+                       int64_t deadline, struct answer *answer) {
     struct bytes request = {first_room, 0, sizeof first_room, false};
     size_t attempt = 0;
     bool may_have_run = false;
@@ -168,14 +181,18 @@ static const char *ask(const struct call *call, const char *cwd, int64_t deadlin
         why = finish(&request, deadline);
     if (why != NULL)
         return why;
-    if (!stays_in_process()) {
+    char *spent = request.at + attempt + 1 + 4;
+    bool once = stays_in_process();
+    if (!once) {
+        put_spent(spent, started);
         why = ask_daemon(call, &request, deadline, answer, &may_have_run);
         if (why == NULL || told_to_end() || now() >= deadline)
             return why;
     }
     if (may_have_run)
         request.at[attempt] = '2';
-    return ask_new_process(call, &request, deadline, answer);
+    put_spent(spent, started);
+    return ask_new_process(call, &request, once, deadline, answer);
 }
 
 /* The answer, and its exit code when it arrived. When it did not, only the exit code is left: 2
@@ -208,7 +225,7 @@ int main(int argc, char **argv) {
         cwd = getcwd(NULL, 0);
     struct answer answer;
     /* A directory that was removed under us has no name. Events say themselves where they were. */
-    const char *why = ask(&call, cwd == NULL ? "/" : cwd, deadline, &answer);
+    const char *why = ask(&call, cwd == NULL ? "/" : cwd, started, deadline, &answer);
     if (why == NULL)
         return hand_over(&call, &answer, deadline);
     last_answer(&call, cwd, &answer);

@@ -57,8 +57,8 @@ void say(const char *text, int64_t until);
 /* exchange.c: each returns NULL, or why there is no answer */
 const char *ask_daemon(const struct call *call, const struct bytes *request, int64_t deadline,
                        struct answer *answer, bool *may_have_run);
-const char *ask_new_process(const struct call *call, const struct bytes *request, int64_t deadline,
-                            struct answer *answer);
+const char *ask_new_process(const struct call *call, const struct bytes *request, bool once,
+                            int64_t deadline, struct answer *answer);
 
 /* last.c */
 void last_answer(const struct call *call, const char *cwd, struct answer *answer);

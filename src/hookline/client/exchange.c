@@ -153,15 +153,33 @@ static const char *converse(struct talk *talk, int64_t deadline, int64_t acknowl
     }
 }
 
-/* FNV-1a: it only has to tell homes and versions apart, not to withstand anyone. */
-static uint64_t key_of(const char *home) {
-    uint64_t key = UINT64_C(0xcbf29ce484222325);
-    for (const char *at = home; *at; at++)
-        key = (key ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
-    key *= UINT64_C(0x100000001b3); /* the NUL between them */
-    for (const char *at = HOOKLINE_VERSION; *at; at++)
-        key = (key ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+/* The decimal digits of a number, put before `end`. */
+static char *digits_before(char *end, uint64_t number) {
+    *--end = 0;
+    do
+        *--end = (char)('0' + number % 10);
+    while (number /= 10);
+    return end;
+}
+
+/* FNV-1a: it only has to tell things apart, not to withstand anyone. */
+static uint64_t mixed(uint64_t key, const char *text) {
+    for (; *text; text++)
+        key = (key ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
     return key;
+}
+
+/* Home, version, and the namespace that we see our files in, if the system has such: in a
+ * container the same names may be other files, and its daemon must not judge for us. */
+static uint64_t key_of(const char *home) {
+    char room[24], *mounts = room;
+    struct stat found;
+    room[0] = 0;
+    if (stat("/proc/self/ns/mnt", &found) == 0)
+        mounts = digits_before(room + sizeof room, found.st_ino);
+    uint64_t key = mixed(UINT64_C(0xcbf29ce484222325), home);
+    key = mixed(key * UINT64_C(0x100000001b3), HOOKLINE_VERSION); /* the NUL between them */
+    return mixed(key * UINT64_C(0x100000001b3), mounts);
 }
 
 static bool is_ours_alone(const struct stat *found) {
@@ -178,15 +196,10 @@ static char *put(char *at, const char *text) {
 static bool run_directory(const char *home, char *path, size_t room) {
     static const char DIGITS[] = "0123456789abcdef";
     struct stat found;
-    char number[12], *at = number + sizeof number - 1;
-    uid_t left = getuid();
+    char number[24];
     if (strlen(home) + 32 > room)
         return false;
-    *at = 0;
-    do
-        *--at = (char)('0' + left % 10);
-    while (left /= 10);
-    char *end = put(put(path, "/run/user/"), at);
+    char *end = put(put(path, "/run/user/"), digits_before(number + sizeof number, getuid()));
     *end = 0;
     if (lstat(path, &found) == 0 && is_ours_alone(&found))
         end = put(end, "/hookline-");
@@ -280,10 +293,11 @@ static void close_all_others(void) {
         close(number);
 }
 
-/* The process that answers, and then stays as the daemon: nothing of the agent's is left in it. */
-static void become(const char *python, int socket) {
+/* The process that answers, and then stays as the daemon unless it is to answer only `once`:
+ * nothing of the agent's is left in it. */
+static void become(const char *python, int socket, bool once) {
     char *const argv[] = {(char *)python, "-I", "-m", "hookline", "daemon", "serve",
-                          "--fd",         "0",  NULL};
+                          "--fd",         "0",  once ? "--once" : NULL, NULL};
     char home[PATH_MAX + 5] = "HOME=";
     bool known = home_of_user(home + 5, PATH_MAX);
     char *const env[] = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8", known ? home : NULL, NULL};
@@ -301,8 +315,22 @@ static void become(const char *python, int socket) {
     _exit(127);
 }
 
-const char *ask_new_process(const struct call *call, const struct bytes *request, int64_t deadline,
-                            struct answer *answer) {
+/* Whether the other side hangs up, too, once we have: it still looks, and ends its hooks itself. */
+static bool hangs_up(int socket) {
+    static char lost[4096];
+    int64_t until = now() + GRACE;
+    shutdown(socket, SHUT_WR);
+    for (struct pollfd polled = {.fd = socket, .events = POLLIN};
+         wait_for(&polled, 1, until, false) == READY && now() < until;) {
+        ssize_t got = recv(socket, lost, sizeof lost, MSG_DONTWAIT);
+        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+            return true;
+    }
+    return false;
+}
+
+const char *ask_new_process(const struct call *call, const struct bytes *request, bool once,
+                            int64_t deadline, struct answer *answer) {
     int ends[2];
     bool refused = false;
     if (*call->python != '/' || access(call->python, X_OK) != 0)
@@ -313,7 +341,7 @@ const char *ask_new_process(const struct call *call, const struct bytes *request
     if (child < 0)
         return "no process can be started";
     if (child == 0)
-        become(call->python, ends[1]);
+        become(call->python, ends[1], once);
     close(ends[1]);
     struct talk talk = {.socket = ends[0],
                         .request = request,
@@ -321,9 +349,11 @@ const char *ask_new_process(const struct call *call, const struct bytes *request
     const char *why = converse(&talk, deadline, INT64_MAX, INT64_MAX / 2, answer, &refused);
     if (why) {
         /* One that has acknowledged ends its hooks when it sees that we are gone. One that has not
-         * has none yet, and may be stuck before it ever looks. */
-        if (!talk.acknowledged)
+         * has none yet, and may be stuck before it ever looks; so may one that sees nothing. */
+        if (!talk.acknowledged || !hangs_up(ends[0])) {
+            kill(-child, SIGKILL); /* its group, which it may not lead yet */
             kill(child, SIGKILL);
+        }
         close(ends[0]);
     }
     return why;

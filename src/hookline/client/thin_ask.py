@@ -50,7 +50,7 @@ def main() -> int:
         Signals.heed()
         # It may have been removed under us. Events say themselves where they happened.
         cwd = _cwd()
-        out, err, code = _ask(cwd or b"/", values, deadline)
+        out, err, code = _ask(cwd or b"/", values, started, deadline)
         if deliver(out, err, deadline):
             return code
     except BaseException as exc:  # whatever it is, a gate closes
@@ -98,7 +98,7 @@ def _cwd() -> bytes | None:
         return None
 
 
-def _ask(cwd: bytes, values: dict[str, str], deadline: float) -> "Reply":
+def _ask(cwd: bytes, values: dict[str, str], started: float, deadline: float) -> "Reply":
     version = _version()
     event_id = posix.urandom(16).hex().encode()
     words = [
@@ -111,11 +111,12 @@ def _ask(cwd: bytes, values: dict[str, str], deadline: float) -> "Reply":
     context += [b"%d" % len(variables), *variables]
     context.append(_payload(deadline))
     attempt = b"1"
-    if posix.environ.get(b"HOOKLINE_NO_DAEMON") != b"1":
+    once = posix.environ.get(b"HOOKLINE_NO_DAEMON") == b"1"
+    if not once:
         acknowledged_by = time.monotonic() + ACKNOWLEDGED_IN
         daemon = _dial(values.get("--home", ""), version, min(acknowledged_by, deadline))
         if daemon is not None:
-            request = _framed(version, event_id, attempt, context)
+            request = _framed(version, event_id, attempt, _spent(started), context)
             try:
                 return Talk(daemon, request).converse(deadline, acknowledged_by, SILENT_FOR)
             except Refused:
@@ -126,7 +127,13 @@ def _ask(cwd: bytes, values: dict[str, str], deadline: float) -> "Reply":
         if Signals.told or time.monotonic() >= deadline:
             raise Unanswered("the daemon gave no answer in time")
     _load_cold()
-    return thin_cold.ask_new_process(_framed(version, event_id, attempt, context), deadline)
+    request = _framed(version, event_id, attempt, _spent(started), context)
+    return thin_cold.ask_new_process(request, deadline, once=once)
+
+
+def _spent(started: float) -> bytes:
+    """Milliseconds since we began: whoever answers takes them off the time that there is."""
+    return b"%d" % min((time.monotonic() - started) * 1000, 999_999_999)
 
 
 def _version() -> bytes:
@@ -142,8 +149,10 @@ def folder() -> str:
     return __file__.rpartition("/")[0] or "."
 
 
-def _framed(version: bytes, event_id: bytes, attempt: bytes, context: list[bytes]) -> bytes:
-    fields = (version, event_id, attempt, *context)
+def _framed(
+    version: bytes, event_id: bytes, attempt: bytes, spent: bytes, context: list[bytes]
+) -> bytes:
+    fields = (version, event_id, attempt, spent, *context)
     body = b"".join([part for field in fields for part in (len(field).to_bytes(4, "big"), field)])
     return b"HKL1" + len(body).to_bytes(4, "big") + body
 
@@ -300,7 +309,13 @@ def _peer(socket: _socket.socket) -> int:
 
 def _run_directory(home: str, version: bytes) -> str:
     key = 0xCBF29CE484222325
-    for byte in home.encode(sys.getfilesystemencoding(), "surrogateescape") + b"\0" + version:
+    try:
+        # In a container the same names may be other files: its daemon must not judge for us.
+        mounts = b"%d" % posix.stat("/proc/self/ns/mnt").st_ino
+    except OSError:
+        mounts = b""
+    encoded = home.encode(sys.getfilesystemencoding(), "surrogateescape")
+    for byte in b"\0".join((encoded, version, mounts)):
         key = (key ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
     users = f"/run/user/{posix.getuid()}"
     try:

@@ -7,6 +7,7 @@ import _socket
 import posix
 import sys
 import time
+from select import POLLIN
 
 __all__ = ["ask_new_process", "give_last_answer", "undelivered"]
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import signal as _signal
 
     from hookline.client.thin_ask import Talk, Unanswered, folder
-    from hookline.client.thin_io import GRACE, deliver
+    from hookline.client.thin_io import GRACE, deliver, wait
 
     Words = tuple[str | None, str | None]
     Row = tuple[bytes, bytes, bytes, int, bool]
@@ -23,7 +24,7 @@ else:
     import _signal
 
     from thin_ask import Talk, Unanswered, folder
-    from thin_io import GRACE, deliver
+    from thin_io import GRACE, deliver, wait
 
 SERVE = ("-I", "-m", "hookline", "daemon", "serve", "--fd", "0")
 REASON = (
@@ -36,28 +37,54 @@ UNCONFIGURED = (
 )
 
 
-def ask_new_process(request: bytes, deadline: float) -> tuple[bytes, bytes, int]:
-    """Ask a process that we start; it answers this event, and then stays as the daemon."""
+def ask_new_process(request: bytes, deadline: float, *, once: bool) -> tuple[bytes, bytes, int]:
+    """Ask a process that we start. Unless it answers ``once`` only, it stays as the daemon."""
     python = sys.argv[1]
     if not python.startswith("/") or not posix.access(python, posix.X_OK):
         raise Unanswered("its Python cannot be run")
     ours, theirs = _socket.socketpair()
     child = posix.fork()
     if child == 0:
-        _become(python, theirs.fileno())
+        _become(python, theirs.fileno(), (*SERVE, "--once") if once else SERVE)
     theirs.close()
     talk = Talk(ours, request)
     try:
         return talk.converse(deadline, float("inf"), float("inf"))
     except BaseException:
         # One that has acknowledged ends its hooks when it sees that we are gone. One that has not
-        # has none yet, and may be stuck before it ever looks.
-        if not talk.acknowledged:
-            posix.kill(child, _signal.SIGKILL)
+        # has none yet, and may be stuck before it ever looks; so may one that sees nothing.
+        if not talk.acknowledged or not _hangs_up(ours):
+            _end(child)
         raise
 
 
-def _become(python: str, socket: int) -> None:
+def _hangs_up(socket: _socket.socket) -> bool:
+    """Whether the other side hangs up, too, once we have: it still looks, and ends its hooks."""
+    until = time.monotonic() + GRACE
+    try:
+        socket.shutdown(_socket.SHUT_WR)
+    except OSError:
+        return True  # it has already
+    while wait({socket.fileno(): POLLIN}, until, heeding=False) and time.monotonic() < until:
+        try:
+            if not socket.recv(4096):
+                return True
+        except BlockingIOError:
+            continue
+        except OSError:
+            return True
+    return False
+
+
+def _end(child: int) -> None:
+    for number in (-child, child):  # its group, which it may not lead yet
+        try:
+            posix.kill(number, _signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def _become(python: str, socket: int, words: tuple[str, ...]) -> None:
     """Nothing of the agent's is left in the process that stays as the daemon."""
     try:
         posix.setsid()
@@ -70,7 +97,7 @@ def _become(python: str, socket: int) -> None:
         for number in (posix.open("/dev/null", posix.O_RDWR), posix.dup(1)):
             posix.set_inheritable(number, True)
         _forget_signals()
-        posix.execve(python, [python, *SERVE], env)
+        posix.execve(python, [python, *words], env)
     finally:
         posix._exit(127)
 

@@ -6,6 +6,7 @@ Knows paths and looks up what they lead to; reads no file and knows nothing of t
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from hookline.model.errors import ConfigError, Problem
 
@@ -46,12 +47,25 @@ def project_root(cwd: str, *, project_var: str | None) -> str:
     return here
 
 
-def config_dirs(root: str, cwd: str, paths: Iterable[str] = ()) -> tuple[str, ...]:
+def config_dirs(root: str, cwd: str, paths: Sequence[str] = ()) -> tuple[str, ...]:
     """Every directory whose config counts for an event, from the outermost to the innermost.
 
     A directory that has become a link to elsewhere counts in both places, so that putting a link
     in the way of a config does not take that config out of force.
     """
+    if not paths and _is_plain(cwd):
+        return _plain_dirs(root, cwd)
+    return _dirs(root, cwd, paths)
+
+
+@lru_cache(1024)
+def _plain_dirs(root: str, cwd: str) -> tuple[str, ...]:
+    """The same where there is no link on the way to ``cwd``: then it is in the names alone."""
+    inner = _down_to(cwd) if is_within(cwd, root) else ()
+    return tuple(dict.fromkeys((*_down_to(root), *inner)))
+
+
+def _dirs(root: str, cwd: str, paths: Iterable[str]) -> tuple[str, ...]:
     dirs = dict.fromkeys(_down_to(root))
     plain: set[str] = set()
     if is_within(resolved(cwd, plain), root):
@@ -138,6 +152,26 @@ def resolved(path: str, plain: set[str] | None = None) -> str:
     except ValueError:  # a NUL or half a surrogate pair, which no file can have in its name
         return ""
     return path
+
+
+def _is_plain(path: str) -> bool:
+    """Whether ``path`` is there, is spelled in the one way, and leads through no link."""
+    parts = _parts(path)
+    try:
+        # A plain loop, without the root: every event waits for it.
+        for part in parts:
+            if stat.S_ISLNK(os.lstat(part).st_mode):
+                return False
+    except (OSError, ValueError):
+        return False
+    return bool(parts)
+
+
+@lru_cache(1024)
+def _parts(path: str) -> tuple[str, ...]:
+    """Every directory down to ``path``; none for one that could be spelled otherwise."""
+    whole = os.path.isabs(path) and os.path.normpath(path) == path and not path.startswith("//")
+    return tuple(_down_to(path))[1:] if whole else ()
 
 
 def _split(config: str) -> tuple[str, str]:

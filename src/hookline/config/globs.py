@@ -15,7 +15,16 @@ from msgspec import Struct
 from hookline.config.regexes import LinearRegex
 from hookline.model.errors import IllegalValueError
 
-__all__ = ["PathTest", "Spot", "TextTest", "is_glob", "path_glob", "text_glob", "text_regex"]
+__all__ = [
+    "PathTest",
+    "Spot",
+    "TextTest",
+    "fixed_parts",
+    "is_glob",
+    "path_glob",
+    "text_glob",
+    "text_regex",
+]
 
 TextTest: TypeAlias = Callable[[str], bool]
 
@@ -144,6 +153,11 @@ def text_glob(source: str) -> str | TextTest:
 def text_regex(source: str) -> str:
     """A glob over a whole text as a regex for re2. Raises IllegalValueError."""
     return rf"(?s)\A{_regex_of(_tokens(source), star='.*', one='.')}\z"
+
+
+def fixed_parts(source: str) -> list[str]:
+    """The parts of a glob that stand for themselves. Raises IllegalValueError."""
+    return [text for kind, text in _tokens(source) if kind is _Kind.LITERAL]
 
 
 class _Chunks:

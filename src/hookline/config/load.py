@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic
 
 from msgspec import Struct
@@ -154,7 +154,7 @@ class Loader:
             self._looks[place] = began, config
         return config
 
-    def _load(self, root: str, cwd: str, paths: Iterable[str]) -> Config:
+    def _load(self, root: str, cwd: str, paths: Sequence[str]) -> Config:
         now = self._clock()
         dirs = () if self._override else config_dirs(root, cwd, paths)
         kept = self._kept.get(dirs)

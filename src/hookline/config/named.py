@@ -23,14 +23,13 @@ __all__ = [
 # The variable that a hook may name its files by; any other holds data, and is none at a program.
 _PROJECT = "HOOKLINE_PROJECT_DIR"
 
+# Patterns stay text here: most configs need none of them, so importing compiles none.
 # What only the shell can tell; our own variables, as whole words, are data.
-_COMPUTED = re.compile(
-    r"\$(?!(?:HOOKLINE_\w+|\{HOOKLINE_\w+\})(?![\w/.]))|[`*?]|(?<!\$)\{", re.ASCII
-)
+_COMPUTED = r"(?a)\$(?!(?:HOOKLINE_\w+|\{HOOKLINE_\w+\})(?![\w/.]))|[`*?]|(?<!\$)\{"
 
 # They run what their first argument names.
-_SHELLS = re.compile(r"(?:ba|da|k|z|)sh")
-_RUNNERS = re.compile(rf"{_SHELLS.pattern}|\.|source|eval|python[\d.]*|node|perl|ruby")
+_SHELLS = r"(?:ba|da|k|z|)sh"
+_RUNNERS = rf"{_SHELLS}|\.|source|eval|python[\d.]*|node|perl|ruby"
 
 # What /bin/sh does by itself.
 _SHELL_OWN = frozenset(
@@ -159,9 +158,9 @@ def _computed(hook: Hook) -> Iterator[str]:
             if "$" in name or "`" in name:
                 yield f"`{name}`, whatever that is when it runs"
     else:
-        reads = any(_SHELLS.fullmatch(os.path.basename(word)) for word in run)
+        reads = any(re.fullmatch(_SHELLS, os.path.basename(word)) for word in run)
         rest = " ".join(run) if reads else ""
-    if _COMPUTED.search(rest):
+    if re.search(_COMPUTED, rest):
         yield "what the shell makes of `$…`, `*` or `{…}` in the command"
 
 
@@ -169,7 +168,7 @@ def _run_by(script: str) -> Iterator[str]:
     """What stands where the name of a program does."""
     for each in split(script).commands:
         yield from each.words[:1]
-        if each.words and _RUNNERS.fullmatch(each.name):
+        if each.words and re.fullmatch(_RUNNERS, each.name):
             yield from (word for word in each.words[1:2] if not word.startswith("-"))
 
 

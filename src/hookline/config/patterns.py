@@ -5,7 +5,16 @@ Knows how a pattern is written; nothing of events, shells or files.
 
 from collections.abc import Iterable, Sequence
 
-from hookline.config.globs import PathTest, Spot, TextTest, path_glob, text_glob, text_regex
+from hookline.config.atoms import Needs, needs_of_glob, needs_of_regex
+from hookline.config.globs import (
+    PathTest,
+    Spot,
+    TextTest,
+    fixed_parts,
+    path_glob,
+    text_glob,
+    text_regex,
+)
 from hookline.config.regexes import (
     Limit,
     LimitedRegex,
@@ -20,6 +29,7 @@ __all__ = [
     "TextPatterns",
     "is_regex",
     "looks_like_directory",
+    "needs_of",
     "path_patterns",
     "text_patterns",
 ]
@@ -30,7 +40,7 @@ _REGEX_SIGNS = frozenset("\\^$*+?()[]{}|")
 class TextPatterns:
     """The alternatives of one key: a text matches when any of them does."""
 
-    __slots__ = ("_limited", "_tests", "_words", "sources")
+    __slots__ = ("_limited", "_tests", "_words", "sources", "written")
 
     def __init__(
         self,
@@ -41,6 +51,8 @@ class TextPatterns:
     ) -> None:
         self.sources = sources
         """The same as regexes for re2, of which any may be found; None when they cannot be."""
+        self.written: Sequence[str] = ()
+        """As they are written, where they can be regexes."""
         self._words = frozenset(words)
         self._tests = tuple(tests)
         self._limited = tuple(limited)
@@ -139,7 +151,15 @@ def text_patterns(sources: Iterable[str]) -> TextPatterns:
             tests.append(found)
     if linear:
         tests.append(LinearRegexes(linear))
-    return TextPatterns(words, tests, limited, None if limited else _as_regexes(sources))
+    patterns = TextPatterns(words, tests, limited, None if limited else _as_regexes(sources))
+    if patterns.sources is not None:
+        patterns.written = sources
+    return patterns
+
+
+def needs_of(source: str) -> Needs:
+    """What a text needs for a pattern to match it."""
+    return needs_of_regex(source[1:-1]) if is_regex(source) else needs_of_glob(fixed_parts(source))
 
 
 def _as_regexes(sources: Sequence[str]) -> Sequence[str] | None:

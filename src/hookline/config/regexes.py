@@ -22,6 +22,9 @@ REGEX_SECONDS = 0.25
 """How long a regex that re2 cannot take may run, over all the texts of one decision."""
 
 
+_FEW = 8
+
+
 class Limit:
     """A time limit that starts when it is first asked."""
 
@@ -64,17 +67,21 @@ class LinearRegex:
 class LinearRegexes:
     """Several regexes for re2, searched for at once: one look costs little more than for one."""
 
-    __slots__ = ("_any", "_each")
+    __slots__ = ("_any", "_asked", "_each")
 
     def __init__(self, regexes: Sequence[LinearRegex]) -> None:
         self._each = regexes
+        self._asked = 0
         self._any: LinearRegex | None = None
         # An open quotation would run on over the ones after it.
         if len(regexes) > 1 and not any("\\Q" in regex.source for regex in regexes):
             self._any = LinearRegex("|".join(f"(?:{regex.source})" for regex in regexes))
 
     def __call__(self, text: str) -> bool:
-        if self._any is None:
+        self._asked += 1
+        # To join them takes longer than to look for each a few times, and a process that answers
+        # one event does not ask more often.
+        if self._any is None or self._asked <= _FEW:
             return any(regex(text) for regex in self._each)
         import re2
 

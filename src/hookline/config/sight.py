@@ -9,8 +9,6 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from hookline.config.globs import Spot
-from hookline.config.grants import parts_of
-from hookline.config.urls import addresses, normal_forms
 from hookline.model.errors import HandlerUnavailable
 from hookline.model.events.base import Event
 from hookline.model.ports import NOBODY, Caller
@@ -75,6 +73,7 @@ class Sight:
         """Every simple command with its wrappers; none when something else may hide in it."""
         found = self._grants.get(text)
         if found is None:
+            from hookline.config.grants import parts_of
             from hookline.shell import split
 
             found = self._grants[text] = tuple(parts_of(text, split(text)))
@@ -131,6 +130,8 @@ class Sight:
     def _addresses(self, text: str) -> dict[str, tuple[str, ...]]:
         found = self._urls.get(text)
         if found is None:
+            from hookline.config.urls import addresses, normal_forms
+
             found = self._urls[text] = {each: normal_forms(each) for each in addresses(text)}
         return found
 

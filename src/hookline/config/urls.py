@@ -4,9 +4,6 @@ Knows text only: resolves no name, opens nothing, and must not know patterns.
 """
 
 import re
-import socket
-import unicodedata
-from urllib.parse import unquote
 
 __all__ = ["addresses", "normal_forms"]
 
@@ -69,7 +66,11 @@ def _without_scheme(text: str) -> tuple[str, str, str]:
 
 
 def _host(authority: str, scheme: str) -> str:
-    host = unicodedata.normalize("NFKC", unquote(authority.rpartition("@")[2])).lower()
+    # Slow to load, and most events have no address.
+    from unicodedata import normalize
+    from urllib.parse import unquote
+
+    host = normalize("NFKC", unquote(authority.rpartition("@")[2])).lower()
     host = host.replace("\u3002", ".").translate(_LINE_BREAKS)
     port = _PORT.search(host)
     if port is None:
@@ -81,9 +82,11 @@ def _host(authority: str, scheme: str) -> str:
 def _name(host: str) -> str:
     name = host.rstrip(".")
     if _OLD_IPV4.fullmatch(name):
+        from socket import inet_aton, inet_ntoa
+
         try:
             # Clients take 2130706433, 0x7f.1 and 0177.0.0.1 for 127.0.0.1; this asks nobody.
-            return socket.inet_ntoa(socket.inet_aton(name))
+            return inet_ntoa(inet_aton(name))
         except OSError:
             return name
     return name

@@ -10,9 +10,12 @@ import resource
 import signal
 import socket
 import sys
+import time
 from contextlib import suppress
 
-__all__ = ["descriptors", "memory", "settle", "start_clean", "trim"]
+from hookline.daemon.burdens import lift
+
+__all__ = ["descriptors", "memory", "settle", "silence", "start_clean", "started", "trim"]
 
 _MOST_DESCRIPTORS = 65_536
 _COLLECTING = (10_000, 20, 20)
@@ -31,6 +34,7 @@ def start_clean(client: int | None = None) -> socket.socket | None:
         os.setsid()
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     _close_descriptors()
+    lift()
     _raise_descriptors()
     # The callers' environments are in our memory, and are never to be on a disk.
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
@@ -75,6 +79,27 @@ def _taken() -> socket.socket:
     os.dup2(nothing, 0)
     os.close(nothing)
     return connection
+
+
+def silence() -> None:
+    """Lets nobody hear what libraries print: it may be of any event, and hold anything."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    for number in (1, 2):
+        os.dup2(nothing, number)
+    os.close(nothing)
+
+
+def started() -> float:
+    """When this process was started, by the monotonic clock; now, where nobody tells."""
+    now = time.monotonic()
+    try:
+        with open("/proc/self/stat", "rb") as file:
+            # The name of the program comes before, in brackets, and may hold anything.
+            ticks = int(file.read().rpartition(b")")[2].split()[19])
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, AttributeError):
+        return now
+    return now - max(age, 0.0)
 
 
 def memory() -> int:

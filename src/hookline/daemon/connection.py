@@ -53,20 +53,20 @@ class Connection:
         "_reading",
         "_request",
         "_session",
+        "_since",
         "_sock",
-        "_sole",
         "_task",
         "moved",
         "open",
         "used",
     )
 
-    def __init__(self, host: Host, sock: socket.socket, *, sole: bool = False) -> None:
-        """``sole``: the client started this very process, so there is no other version to ask."""
+    def __init__(self, host: Host, sock: socket.socket, *, since: float | None = None) -> None:
+        """``since``: the client started this very process then, so there is no other to ask."""
         self._host = host
         self._sock = sock
         self._fd = sock.fileno()
-        self._sole = sole
+        self._since = since
         self._decoder = Decoder(host.calls)
         self._early = b""
         self._arrived = 0.0
@@ -151,7 +151,8 @@ class Connection:
 
     def _begin(self, length: int) -> None:
         """A request begins: from here on the client is owed an answer."""
-        self._arrived = self.moved
+        # Ours has waited since it started us: what it asks lay in the socket while Python loaded.
+        self._arrived = self.moved if self._since is None or self.used else self._since
         self._owing = self.used = True
         self._acknowledged = False
         if self._host.budget.take(length, self._resume):
@@ -176,7 +177,7 @@ class Connection:
 
     def _dispatch(self, request: Request, hasty: bool) -> None:
         host = self._host
-        if request.version != host.version and not self._sole:
+        if request.version != host.version and self._since is None:
             self._conclude(other_version(host.version))
             return
         own = host.own_answer(request)
@@ -229,34 +230,36 @@ class Connection:
     async def _answer(self) -> None:
         request = self._request
         assert request is not None
-        message = busy("the daemon had to end before the answer was there")
+        # A refusal would say that nothing has run. So when there is no answer the client is left
+        # without a word: it asks elsewhere, and counts that as another attempt on its event.
+        message: bytes | None = None
         try:
             reply = await self._host.respond(request)
             message = answer(reply)
             self._host.counts.answered += 1
         except asyncio.CancelledError:
-            # Either nobody listens any more, or we have to end: then the client asks elsewhere.
-            pass
+            pass  # either nobody listens any more, or we have to end
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             # Never an answer of our own making: the client has another way to get a real one.
             self._host.failed(request, error)
-            message = busy("the answer could not be made here")
         finally:
             request = None
             self._ended()
-            self._conclude(message)
+            self._conclude(message or b"")
+            if message is None:
+                self.close()
 
     def _ended(self) -> None:
         self._request = self._task = None
         self._host.turns.leave(self._session, self._depth)
 
     def _conclude(self, message: bytes) -> None:
-        """Sends what ends this request."""
+        """Sends what ends this request, if anything does."""
         self._owing = False
         self._host.settled(self)
         held, self._held = self._held, 0
         self._host.budget.give_back(held)
-        if self.open:
+        if self.open and message:
             self._outlet.say(message if self._acknowledged else ACKNOWLEDGED + message)
             if self._outlet.waiting:
                 self.moved = monotonic()
@@ -309,7 +312,7 @@ class Connection:
             self._conclude(busy("the daemon stops"))
 
     def cancel(self) -> None:
-        """Ends the event; the client is told to ask elsewhere."""
+        """Ends the event; the client has to ask elsewhere."""
         if self._task is not None:
             self._task.cancel()
 

@@ -69,7 +69,7 @@ class Request(Struct, frozen=True):
     env: dict[str, str]
     stdin: bytes
     arrived: float
-    """When its first bytes came, by the monotonic clock: deadlines count from here."""
+    """When the client began, by the monotonic clock: deadlines count from here."""
 
 
 Respond = Callable[[Request], Awaitable[Reply]]
@@ -148,20 +148,23 @@ class Decoder:
         """Whether nothing is there, not even a part of a request."""
         return not self._got
 
-    def take(self, arrived: float) -> Request:
-        """The request; what came after it is kept for the next one. Raises FrameError."""
+    def take(self, sent: float) -> Request:
+        """The request; what came after it is kept for the next one. Raises FrameError.
+
+        ``sent`` is when its first bytes were on their way, by the monotonic clock.
+        """
         got, length = self._got, self.length
         assert length is not None
         end = _HEADER + length
         self._got, self.length = b"", None
-        request = _request(got, end, arrived, self._calls)
+        request = _request(got, end, sent, self._calls)
         if len(got) > end:
             self._got = bytes(got[end:])
         return request
 
 
-def _request(got: bytes | bytearray, end: int, arrived: float, calls: Calls) -> Request:
-    at, (version, event, attempt, cwd, umask) = _fields(got, _HEADER, end, 5)
+def _request(got: bytes | bytearray, end: int, sent: float, calls: Calls) -> Request:
+    at, (version, event, attempt, spent, cwd, umask) = _fields(got, _HEADER, end, 6)
     at, argv, env = calls.read(got, at, end)
     if at + 4 > end or at + 4 + _U32(got, at)[0] != end:
         raise FrameError("the payload does not end where the request does")
@@ -175,7 +178,7 @@ def _request(got: bytes | bytearray, end: int, arrived: float, calls: Calls) -> 
         argv,
         env,
         got[at:end] if isinstance(got, bytes) else bytes(memoryview(got)[at:end]),
-        arrived,
+        sent - _number(spent) / 1000,
     )
 
 
@@ -236,14 +239,15 @@ def encode_request(
     version: str,
     event: str,
     attempt: int = 1,
+    spent: int = 0,
     cwd: str = "/",
     umask: int = 0o077,
     env: Mapping[str, str] | None = None,
     stdin: bytes = b"",
 ) -> bytes:
-    """A request, as clients send it."""
+    """A request, as clients send it; ``spent`` are the milliseconds since the client began."""
     variables = [f"{name}={value}" for name, value in (env or {}).items()]
-    texts = [version, event, str(attempt), cwd, str(umask), str(len(argv)), *argv]
+    texts = [version, event, str(attempt), str(spent), cwd, str(umask), str(len(argv)), *argv]
     texts += [str(len(variables)), *variables]
     fields = [text.encode("utf-8", "surrogateescape") for text in texts]
     body = b"".join([_PACKED_U32(len(field)) + field for field in (*fields, stdin)])

@@ -1,4 +1,4 @@
-"""One daemon per user, home and version: its directory, its lock, and its socket.
+"""One daemon per user, home, version and sight of the files: its directory, its lock, its socket.
 
 The directory is a real one, ours, and closed to others, or it is not used. Whoever holds the lock
 is the daemon; the socket is replaced and removed under the lock only. Nothing is left at the end.
@@ -23,6 +23,7 @@ __all__ = [
     "claim",
     "connect",
     "holder",
+    "is_held_by",
     "run_dir",
     "socket_path",
 ]
@@ -50,10 +51,15 @@ class Holder(Struct, frozen=True):
     """Seconds since 1970."""
 
 
-def run_dir(home: str, version: str, *, users: str = "/run/user") -> str:
-    """Where the socket is. Clients follow the same rule, so it asks no variable."""
+def run_dir(home: str, version: str, *, users: str = "/run/user", mounts: str | None = None) -> str:
+    """Where the socket is. Clients follow the same rule, so it asks no variable.
+
+    ``mounts`` tells one set of mounts from another. A container that shares our directories has
+    other files under the same names, so its daemon must not judge for us, nor ours for it.
+    """
     uid = os.getuid()
-    named = f"{home}\0{version}".encode("utf-8", "surrogateescape")
+    mounts = _mounts() if mounts is None else mounts
+    named = f"{home}\0{version}\0{mounts}".encode("utf-8", "surrogateescape")
     key = f"{_fnv1a(named):016x}"
     own = f"{users}/{uid}"
     with suppress(OSError):
@@ -62,6 +68,14 @@ def run_dir(home: str, version: str, *, users: str = "/run/user") -> str:
         if private and found.st_uid == uid:
             return f"{own}/hookline-{key}"
     return f"{home}/run-{key}"
+
+
+def _mounts() -> str:
+    """The number of the namespace that we see our files in; empty where there is none."""
+    try:
+        return str(os.stat("/proc/self/ns/mnt").st_ino)
+    except OSError:
+        return ""
 
 
 def socket_path(home: str, version: str) -> str:
@@ -234,6 +248,23 @@ def holder(home: str, version: str) -> Holder | None:
         finally:
             os.close(lock)
     return None
+
+
+def is_held_by(home: str, version: str, pid: int) -> bool:
+    """Whether the system says, too, that this process has the lock. Only Linux does."""
+    try:
+        inode = os.lstat(f"{run_dir(home, version)}/{_LOCK}").st_ino
+        with open("/proc/locks", encoding="ascii") as file:
+            # 7: FLOCK  ADVISORY  WRITE 4711 fe:00:2441378 0 EOF
+            held = [line.split() for line in file]
+    except OSError:
+        return False
+    # The device is left out: some file systems have another one there than in `stat`.
+    return any(
+        words[1:2] == ["FLOCK"] and words[4] == str(pid) and words[5].endswith(f":{inode}")
+        for words in held
+        if len(words) > 5
+    )
 
 
 def connect(home: str, version: str, timeout: float) -> socket.socket:

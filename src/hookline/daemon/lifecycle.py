@@ -18,16 +18,19 @@ import msgspec
 
 from hookline._version import __file__ as _version_file
 from hookline._version import __version__
-from hookline.daemon.clean import descriptors, memory, settle, trim
+from hookline.daemon.burdens import burden
+from hookline.daemon.clean import descriptors, memory, settle, silence, started, trim
 from hookline.daemon.connection import SILENCE
 from hookline.daemon.frames import Request, Respond
+from hookline.daemon.homes import home_of
 from hookline.daemon.instance import Claim, InstanceError, claim
 from hookline.daemon.log import Log
 from hookline.daemon.server import Limits, Server
 from hookline.daemon.status import Status
+from hookline.daemon.watchdog import STUCK, Watchdog
 from hookline.model.outcome import Reply
 
-__all__ = ["IDLE", "Daemon", "home_of", "new_loop"]
+__all__ = ["GRACE", "IDLE", "Daemon", "new_loop"]
 
 IDLE = 1800.0
 """Seconds without an event after which the daemon goes."""
@@ -38,16 +41,6 @@ _LOOK = 2.0
 _PACKAGE_LOOK = 1.0
 _LAST = 5.0
 _FORGET = 60.0
-
-
-def home_of(argv: tuple[str, ...]) -> str | None:
-    """The home that a client's command line names; None when a daemon cannot stay for it."""
-    words = iter(argv)
-    for word in words:
-        if word == "--home":
-            home = next(words, "")
-            return home if os.path.isabs(home) else None
-    return None
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
@@ -71,6 +64,8 @@ class Daemon:
         client: socket.socket | None = None,
         idle: float = IDLE,
         grace: float = GRACE,
+        stuck: float = STUCK,
+        stays: bool = True,
         limits: Limits | None = None,
         log: Log | None = None,
         version: str = __version__,
@@ -78,6 +73,8 @@ class Daemon:
     ) -> None:
         """Either ``home`` is given or ``client``, whose request names it.
 
+        ``stuck`` seconds without a turn of the loop end the process once it is the daemon. Unless
+        it ``stays`` it never becomes that.
         ``closing`` is awaited at the end, when no event runs any more.
         """
         self._respond = respond
@@ -85,6 +82,8 @@ class Daemon:
         self._client = client
         self._idle = idle
         self._grace = grace
+        self._stuck = stuck
+        self._stays = stays
         self._limits = limits
         self._log = log or Log()
         self._version = version
@@ -97,6 +96,7 @@ class Daemon:
         self._told_to_end = False
         self._loaded = False
         self._server: Server
+        self._watchdog: Watchdog
         self._end: asyncio.Future[str]
 
     async def run(self) -> bool:
@@ -113,6 +113,7 @@ class Daemon:
             on_request=self._on_request,
             on_closed=self._on_closed,
         )
+        self._watchdog = Watchdog(loop, self._stuck, lambda: self._log.number)
         loop.set_exception_handler(self._on_exception)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self._on_told, number)
@@ -120,7 +121,7 @@ class Daemon:
         if self._home is not None:
             self._settle(self._home)
         if self._client is not None:
-            self._server.adopt(self._client)
+            self._server.adopt(self._client, started())
             loop.call_later(SILENCE, self._on_silence)
         try:
             why = await self._end
@@ -129,6 +130,7 @@ class Daemon:
         finally:
             was_daemon = self._claim is not None
             await self._leave()
+            self._watchdog.rest()
         return was_daemon
 
     # Coming
@@ -145,21 +147,27 @@ class Daemon:
 
     def _settle(self, home: str) -> None:
         """Becomes the daemon of this home if there is none."""
-        if not home:
+        if not home or not self._stays:
             self._retire("there is nothing to stay for")
             return
         self._log.at(home)
+        why = burden()
+        if why:
+            self._log.note(f"this process does not stay as the daemon: {why}")
+            self._retire("its limits are not for all")
+            return
         try:
             self._claim = claim(home, self._version)
             if self._claim is None:
                 self._retire("another daemon is there already")
                 return
             self._server.listen(self._claim.bind())
+            silence()
         except (InstanceError, OSError) as error:
             self._log.note(f"no daemon can stay here: {error}")
             self._retire("no daemon can stay here")
             return
-        self._log.attach()
+        self._watchdog.watch()
         self._log.note(f"started, version {self._version}, in {self._claim.path}")
         self._look_after()
         self._keep_looking()

@@ -25,16 +25,17 @@ class Log:
         self._redact = redact
         self._path = ""
         self._file: int | None = None
-        self._attached = False
 
     def at(self, home: str) -> None:
         """Writes to the log of this home from now on."""
         self._path = log_path(home)
 
-    def attach(self) -> None:
-        """Sends there, too, what any part of this process writes to stdout or stderr."""
-        self._attached = True
-        self._open()
+    @property
+    def number(self) -> int | None:
+        """The descriptor, which stays the same when the file is turned over; None: not writable."""
+        if self._file is None and self._path:
+            self._open()
+        return self._file
 
     def note(self, text: str) -> None:
         """One line, with the time and our number."""
@@ -65,9 +66,9 @@ class Log:
             fresh = os.open(self._path, _FLAGS, 0o600)
         except OSError:
             return
-        if self._file is not None:
-            os.close(self._file)
-        self._file = fresh
-        if self._attached:
-            os.dup2(fresh, 1)
-            os.dup2(fresh, 2)
+        if self._file is None:
+            self._file = fresh
+            return
+        # Whoever knows the number must never write to another file by it, not even for a moment.
+        os.dup2(fresh, self._file, inheritable=False)
+        os.close(fresh)

@@ -181,10 +181,10 @@ class Server:
         self._paused = False
         self.watching.add(listener.fileno(), self._accept)
 
-    def adopt(self, sock: socket.socket) -> Connection:
-        """Serves a client that is connected already: the one that started this process."""
+    def adopt(self, sock: socket.socket, since: float) -> Connection:
+        """Serves a client that is connected already: the one that started this process then."""
         sock.setblocking(False)
-        connection = Connection(self, sock, sole=True)
+        connection = Connection(self, sock, since=since)
         self._connections[connection] = None
         connection.watch()
         return connection

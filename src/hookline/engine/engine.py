@@ -11,18 +11,18 @@ from typing import Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.engine.failing import failure
 from hookline.engine.lanes import run_lanes
 from hookline.engine.merge import disagreements, fit, merge
 from hookline.engine.plan import Bound, Tier, plan
 from hookline.engine.rewrites import Held, check_env
-from hookline.model.answers import NOT_ASKED, PASS, Answer, deny, notice
-from hookline.model.errors import HandlerAnswerError, HandlerError, HandlerTimeout
+from hookline.model.answers import NOT_ASKED, PASS, Answer
+from hookline.model.errors import HandlerAnswerError, HandlerTimeout
 from hookline.model.events.base import Event
-from hookline.model.hook import Hook, Layer, OnError
+from hookline.model.hook import Hook, Layer
 from hookline.model.outcome import Outcome, Run, Substitution
 from hookline.model.ports import NOBODY, Call, Caller, Match
 from hookline.model.rewriting import native_input, rewritten
-from hookline.model.text import visible
 from hookline.model.tools import CANONICAL_TOOLS, ToolTable
 from hookline.model.verdicts import BLOCKING, Verdict
 from hookline.model.waiting import needs_loop
@@ -136,7 +136,7 @@ class Engine:
             if from_project and answer.rewrite.env:
                 check_env(answer.rewrite.env)
         except HandlerAnswerError as exc:
-            failed, answer = _failure(hook, event, exc)
+            failed, answer = failure(hook, event, exc)
             run, changed = replace(run, answer=answer, failed=failed), []
         if answer.verdict is Verdict.ALLOW and from_project and not self._project_allow:
             why = f"`{hook.name}` is in a project file, and `project_allow` is not set"
@@ -221,7 +221,7 @@ def _run_instant(hooks: Sequence[Bound], event: Event, caller: Caller) -> tuple[
         except KeyboardInterrupt:
             raise
         except BaseException as exc:  # a hook that calls sys.exit() has failed, no more than that
-            failed, answer = _failure(bound.hook, event, exc)
+            failed, answer = failure(bound.hook, event, exc)
             quiet = False
         now = perf_counter_ns()
         runs.append(Run(bound.hook, answer, now - started, failed, event))
@@ -250,7 +250,7 @@ def _begun(bound: Bound, event: Event, caller: Caller) -> Run | _Due | None:
     except KeyboardInterrupt:
         raise
     except BaseException as exc:
-        failed, answer = _failure(bound.hook, event, exc)
+        failed, answer = failure(bound.hook, event, exc)
         return Run(bound.hook, answer, perf_counter_ns() - started, failed, event)
     return None if match is None else _Due(bound, event, caller, match, started)
 
@@ -281,7 +281,7 @@ async def _run_waiting(due: _Due) -> Run | None:
     except BaseException as exc:
         if isinstance(exc, asyncio.CancelledError) and _is_cancelled():
             raise  # it is the event that was given up, not the hook that failed
-        failed, answer = _failure(hook, event, exc)
+        failed, answer = failure(hook, event, exc)
     return Run(hook, answer, perf_counter_ns() - due.started, failed, event)
 
 
@@ -295,29 +295,6 @@ def _is_cancelled() -> bool:
 
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
-
-
-def _told(exc: BaseException, hook: Hook) -> str:
-    """What happened, in words; never empty, whatever the exception makes of itself."""
-    try:
-        text = visible(str(exc))
-    except Exception:
-        text = "(it cannot be shown)"
-    if isinstance(exc, HandlerError):
-        return text or type(exc).__name__
-    if isinstance(exc, TimeoutError):
-        return text or f"no answer within {hook.timeout:g} s"
-    return f"{type(exc).__name__}: {text}" if text else type(exc).__name__
-
-
-def _failure(hook: Hook, event: Event, exc: BaseException) -> tuple[str, Answer]:
-    """Law 3: what a hook's failure means is the hook's own choice, within what the event can do."""
-    what = _told(exc, hook)
-    text = f"hook `{hook.name}` failed: {what}"
-    if hook.on_error is OnError.BLOCK and not event.continues and (event.gate or event.hides):
-        reason = f"{text}. It guards this, so this is blocked until it works again."
-        return what, deny(reason)
-    return what, PASS if hook.on_error is OnError.IGNORE else notice(text)
 
 
 def _unsettled(run: Run) -> Answer:

@@ -45,7 +45,12 @@ class Reading(Struct, frozen=True):
 def event_of(recorded: Recorded) -> Reading:
     """The event, decoded once more from the payload as it was stored."""
     if not recorded.payload:
-        return Reading(None, "its payload was not stored")
+        kind = EVENTS.get(recorded.event) if recorded.failure else None
+        if kind is None:
+            return Reading(None, "its payload was not stored")
+        # No hook has judged it, so what was in it makes no difference.
+        session, cwd = recorded.session_id, recorded.cwd
+        return Reading(kind(id=recorded.id, time=recorded.at, session_id=session, cwd=cwd))
     try:
         dialect = registry.dialect(recorded.dialect)
         event = dialect.decode(recorded.payload, recorded.native_event or None)

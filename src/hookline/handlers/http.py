@@ -40,9 +40,10 @@ KEYS: Mapping[str, Any] = {"http": str | Target}
 EXTRA_KEYS: Mapping[str, Any] = {}
 COMBINES: bool = False
 
-_VARIABLE = re.compile(r"\$\{([^}]*)\}")
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+# Patterns stay text here: most configs have no such hook, so importing compiles none.
+_VARIABLE = r"\$\{([^}]*)\}"
+_HEADER_NAME = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_CONTROL = r"[\x00-\x08\x0a-\x1f\x7f]"
 _SECRET_LENGTH = 8
 # These frame the message; a second opinion about them is how requests are smuggled.
 _OURS = {"connection", "content-length", "transfer-encoding"}
@@ -107,14 +108,14 @@ class Http:
             value = call.caller.env.get(name, "").strip()
             if not value and not call.hook.native:  # other platforms send it empty
                 raise HandlerUnavailable(f"`{name}` is not set in the caller's environment")
-            if _CONTROL.search(value):
+            if re.search(_CONTROL, value):
                 raise HandlerUnavailable(f"`{name}` has control characters; no header takes them")
             secrets.extend(filter(None, [value]))
             return value
 
         own = {"content-type": "application/json", "accept-encoding": "identity"}
         given = {
-            name.lower(): _VARIABLE.sub(value_of, text).strip()
+            name.lower(): re.sub(_VARIABLE, value_of, text).strip()
             for name, text in self._target.headers.items()
         }
         # Those written out in the config may be secrets as well, unless too short to be one.
@@ -213,13 +214,13 @@ def _url_mistakes(url: str) -> Iterator[tuple[str, str]]:
 
 def _header_mistakes(headers: Mapping[str, str], hook: Hook) -> Iterator[tuple[str, str]]:
     for name, value in headers.items():
-        if not _HEADER_NAME.fullmatch(name):
+        if not re.fullmatch(_HEADER_NAME, name):
             yield f"`{name!r}` cannot be a header's name", ""
         elif name.lower() in _OURS:
             yield f"the header `{name}` is set by hookline", "leave it out"
-        if _CONTROL.search(value):
+        if re.search(_CONTROL, value):
             yield f"the header `{name}` has a line break or another control character", ""
-        for variable in _VARIABLE.findall(value):
+        for variable in re.findall(_VARIABLE, value):
             if variable not in hook.env:
                 yield (
                     f"the header `{name}` uses `${{{variable}}}`, which `env` does not list",

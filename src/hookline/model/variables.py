@@ -1,13 +1,12 @@
 """Which environment variables let whoever sets them choose code that a program runs."""
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 __all__ = ["loads_code"]
 
 # Each of these makes some program load code, or says where it looks for code.
-_LOADER = re.compile(
-    r"""
+_LOADER = r"""
       LD_.* | DYLD_.* | GLIBC_TUNABLES | GCONV_PATH | LOCPATH | NLSPATH | MALLOC_TRACE | HOSTALIASES
     | ENV | BASH_ENV | BASH_FUNC_.* | BASH_LOADABLES_PATH | BASH_XTRACEFD | SHELLOPTS | BASHOPTS
     | PS4 | IFS | CDPATH | GLOBIGNORE | ZDOTDIR | FPATH | KSH_ENV
@@ -23,12 +22,16 @@ _LOADER = re.compile(
     | MAKEFLAGS | GNUMAKEFLAGS | MAKEFILES | GOFLAGS | RUSTC_WRAPPER | RUSTFLAGS | TAR_OPTIONS
     | RIPGREP_CONFIG_PATH | GREP_OPTIONS | AWKPATH | AWKLIBPATH | LESSOPEN | LESSCLOSE | WGETRC
     | CURL_HOME
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+    """
 
 
 @lru_cache(maxsize=1024)
 def loads_code(name: str) -> bool:
     """Whether a variable of this name chooses code."""
-    return _LOADER.fullmatch(name) is not None
+    return _loader().fullmatch(name) is not None
+
+
+@cache
+def _loader() -> re.Pattern[str]:
+    # Slow to compile, and most events start no program.
+    return re.compile(_LOADER, re.VERBOSE | re.DOTALL)

@@ -1,7 +1,8 @@
 """Runs one child process for an asyncio caller, bounded in time and output."""
 
 from hookline.processes.behind import run_behind
+from hookline.processes.guarding import guard_runs
 from hookline.processes.run import Finished, run
 from hookline.processes.start import CannotStart
 
-__all__ = ["CannotStart", "Finished", "run", "run_behind"]
+__all__ = ["CannotStart", "Finished", "guard_runs", "run", "run_behind"]

@@ -12,6 +12,7 @@ from time import monotonic
 
 from msgspec import Struct
 
+from hookline.processes.guarding import guarded
 from hookline.processes.pipes import Inlet, Outlet
 from hookline.processes.start import Started, start
 from hookline.processes.strays import Mark, kill_strays
@@ -66,23 +67,12 @@ async def run(
     the program ended by itself and that process holds none of its pipes: then it is a service
     the program meant to start. Raises ``CannotStart`` when the program never ran.
     """
-    loop = asyncio.get_running_loop()
-    started = monotonic()
     mark = Mark()
-    started_child = await start(argv, cwd=cwd, env=mark.on(env), umask=umask)
-    child = _Child(loop, started_child, mark, stdin, output_cap)
-    timed_out = False
-    try:
-        child.begin()
-        if not await child.until(child.is_over, started + min(timeout, DEAF)):
-            child.listen()
-            timed_out = not await child.until(child.is_over, started + timeout)
-        if timed_out:
-            await child.terminate(grace)
-        else:
-            await child.linger()
-    finally:
-        await child.bury()
+    with guarded(mark):
+        started = monotonic()
+        program = await start(argv, cwd=cwd, env=mark.on(env), umask=umask)
+        child = _Child(asyncio.get_running_loop(), program, mark, stdin, output_cap)
+        timed_out = await child.finish(started, timeout, grace)
     stdout, stderr = child.stdout, child.stderr
     return Finished(
         exit_code=None if timed_out or stdout.cut else child.exit_code,
@@ -118,6 +108,22 @@ class _Child:
         self._terminated = False
         self._released = False
         self.exit_code: int | None = None
+
+    async def finish(self, started: float, timeout: float, grace: float) -> bool:
+        """From its first moment to its burial; whether it took too long."""
+        timed_out = False
+        try:
+            self.begin()
+            if not await self.until(self.is_over, started + min(timeout, DEAF)):
+                self.listen()
+                timed_out = not await self.until(self.is_over, started + timeout)
+            if timed_out:
+                await self.terminate(grace)
+            else:
+                await self.linger()
+        finally:
+            await self.bury()
+        return timed_out
 
     def begin(self) -> None:
         """Start feeding it; whatever fails here, ``bury`` undoes it."""

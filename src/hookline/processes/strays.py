@@ -29,19 +29,19 @@ NEWEST = 50
 class Mark:
     """A token unique to one run, carried in its environment."""
 
-    __slots__ = ("_token",)
+    __slots__ = ("token",)
 
-    def __init__(self) -> None:
-        self._token = token_hex(8)
+    def __init__(self, token: str = "") -> None:
+        self.token = token or token_hex(8)
 
     def on(self, env: Mapping[str, str]) -> dict[str, str]:
         """``env`` with this mark added to those of the runs it is nested in."""
         outer = env.get(VARIABLE)
-        return {**env, VARIABLE: f"{outer}.{self._token}" if outer else self._token}
+        return {**env, VARIABLE: f"{outer}.{self.token}" if outer else self.token}
 
     def bearers(self, among: int | None = None) -> Iterator[int]:
         """Every living process with this mark that we may look at, among so many of the newest."""
-        needle = self._token.encode()
+        needle = self.token.encode()
         for pid in _all_processes()[:among]:
             with suppress(OSError), open(f"/proc/{pid}/environ", "rb", buffering=0) as environ:
                 if needle in environ.read():

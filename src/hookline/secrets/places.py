@@ -234,7 +234,7 @@ def _in_name(head: Match[bytes]) -> int:
     """At the end of a name, unless it is none for its length or may end in that of a header."""
     rest = head[2]
     if len(rest) <= LONGEST_REST and (len(rest) < 6 or _HEADER.search(rest) is None):
-        return head.end()
+        return head.end(2)  # its colon may begin a URL's `://`
     return _in_tail(head, 2)
 
 
@@ -274,6 +274,7 @@ PLACES = (
         rf"(?i:authorization|x-api-key){ASSIGNS_HINT}",
         _header,
         starts=b"ax",
+        resume=lambda head: head.start() + 6,
     ),
     Place(
         "cookie",
@@ -282,6 +283,7 @@ PLACES = (
         rf"(?i:cookie2?){ASSIGNS_HINT}",
         _header,
         starts=b"c",
+        resume=lambda head: head.start() + 6,
     ),
     Place(
         "bearer",

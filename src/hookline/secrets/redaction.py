@@ -16,7 +16,7 @@ from hookline.secrets.payloads import UNREAD
 
 __all__ = ["EFFORT", "Redacted", "RedactedBytes", "redact", "redact_bytes"]
 
-EFFORT = 2_500
+EFFORT = 2_000
 """How many candidates are looked at by default, in about 30 ms; few texts have a tenth of them."""
 _ROUNDS = 4
 """What a replacement lays bare is found by looking again; two rounds are the rule."""

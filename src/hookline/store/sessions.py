@@ -17,6 +17,7 @@ __all__ = ["MemoryRoots", "SessionRoots"]
 DAY = 86_400.0
 KEPT = 30 * DAY
 _REMEMBERED = 1000
+_ON_NOTICE = 0
 
 
 class SessionRoots:
@@ -102,7 +103,11 @@ class SessionRoots:
             os.close(handle)
 
     def _prune(self) -> None:
-        """Forget sessions that nobody has heard of for a month; looks at most once a day."""
+        """Forget sessions that nobody has heard of for a month; looks at most once a day.
+
+        Whatever looks that old is put on notice first, and stays if it is heard of within two
+        days: it may be the clock that was put forward.
+        """
         now = self._clock()
         mark = os.path.join(self._dir, ".pruned")
         with suppress(FileNotFoundError):
@@ -112,8 +117,12 @@ class SessionRoots:
             os.utime(mark, (now, now))
         with os.scandir(self._dir) as entries:
             for entry in entries:
-                if not entry.name.startswith(".") and now - entry.stat().st_mtime > KEPT:
+                if entry.name.startswith(".") or now - entry.stat().st_mtime <= KEPT:
+                    continue
+                if entry.stat().st_atime == _ON_NOTICE:
                     os.unlink(entry.path)
+                else:
+                    os.utime(entry.path, (_ON_NOTICE, now - KEPT + 2 * DAY))
 
 
 class MemoryRoots:

@@ -90,6 +90,25 @@ class TestConfigDirs:
         assert config_dirs("/", "/") == ("/",)
         assert config_dirs("/", "/a/b") == ("/", "/a", "/a/b")
 
+    def test_with_and_without_links_on_the_way_the_names_count_alike(self, base: Path) -> None:
+        plain = base / "real/a/b"
+        plain.mkdir(parents=True)
+        (base / "link").symlink_to(base / "real")
+        root = str(base / "real")
+        assert config_dirs(root, str(plain))[-2:] == (f"{base}/real/a", f"{base}/real/a/b")
+        linked = config_dirs(root, f"{base}/link/a/b")
+        assert {f"{base}/real/a/b", f"{base}/link/a/b"} <= {*linked}
+
+    def test_a_link_put_in_the_way_later_is_seen(self, base: Path) -> None:
+        place, other = base / "proj/a", base / "other"
+        for each in (place, other):
+            each.mkdir(parents=True)
+        before = config_dirs(str(base), str(place))
+        place.rmdir()
+        place.symlink_to(other)
+        after = config_dirs(str(base), str(place))
+        assert {*before} | {str(other)} == {*after}
+
     def test_directories_on_the_way_to_the_cwd_follow(self, base: Path) -> None:
         dirs = config_dirs(str(base), f"{base}/a/b")
         assert below(dirs, base) == [".", "a", "a/b"]

@@ -14,7 +14,8 @@ import pytest
 
 from hookline._version import __version__
 from hookline.cli import _serve
-from hookline.daemon.instance import holder, run_dir
+from hookline.daemon import stopping
+from hookline.daemon.instance import claim, holder, run_dir
 from hookline.model.errors import HooklineError
 from support.cli import Done, Machine
 from support.serving import Daemons, Talk, daemons, eventually, request
@@ -77,7 +78,7 @@ def test_it_is_started_looked_at_and_stopped(person: Person) -> None:
     assert f"running: process {pid}" in shown.out
     assert f"socket {run_dir(str(person.machine.state), __version__)}/daemon.sock" in shown.out
     stopped = person.daemon("stop", "--yes", "--json", HOOKLINE_TRUST="all")
-    assert (stopped.code, stopped.json) == (0, {"stopped": True, "pid": pid})
+    assert (stopped.code, stopped.json) == (0, {"stopped": True, "pid": pid, "killed": False})
     assert person.daemon("status").code == 1
     assert not person.place.dir.exists()
 
@@ -133,6 +134,46 @@ def test_a_process_that_only_has_the_daemons_number_is_not_ended(person: Person)
         stranger.kill()
     assert done.code == 1
     assert "is not that one here" in done.err
+
+
+def test_a_process_that_only_the_lock_file_names_is_not_ended(person: Person) -> None:
+    held = claim(person.place.home, __version__)
+    assert held is not None
+    with subprocess.Popen(["sleep", "600"]) as stranger:
+        told = {"pid": stranger.pid, "version": __version__, "started": 0}
+        (Path(held.path) / "lock").write_text(json.dumps(told))
+        done = person.machine.call("daemon", "stop", "--yes", HOOKLINE_TRUST="all")
+        assert stranger.poll() is None
+        stranger.kill()
+    held.release()
+    assert done.code == 1
+    assert f"the lock file names process {stranger.pid}, and nothing else says" in done.err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who has a lock")
+def test_one_whose_socket_is_gone_is_known_by_its_lock(person: Person) -> None:
+    process = person.place.running()
+    process.send_signal(signal.SIGSTOP)  # so that it does not mend it
+    (person.place.dir / "daemon.sock").unlink()
+    assert person.daemon("stop", "--yes", HOOKLINE_TRUST="all").code == 0
+    assert process.wait(30) == 0
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_one_that_does_not_hear_is_killed_and_that_is_said(
+    person: Person, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(stopping, "_PATIENCE", 0.5)
+    process = person.place.running(stuck=600)
+    person.place.connect().send(request({"do": "block"}))
+    eventually(lambda: person.place.status() is None)
+    done = person.machine.call("daemon", "stop", "--yes", *words, HOOKLINE_TRUST="all")
+    assert done.code == 0
+    if words:
+        assert done.json == {"stopped": True, "pid": process.pid, "killed": True}
+    else:
+        assert done.out == f"killed process {process.pid}: it was told to end and did not\n"
+    assert process.wait(30) == -signal.SIGKILL
 
 
 def test_the_log_is_shown_and_followed(person: Person) -> None:
@@ -218,6 +259,8 @@ def test_a_broken_payload_closes_the_gate_through_the_daemon_too(person: Person)
         ("--home", "relative"),
         ("--home", "/h", "--fd", "0"),
         ("--home", "/h", "--idle", "0"),
+        ("--once",),
+        ("--home", "/h", "--once"),
         ("--port", "80"),
     ],
 )

@@ -29,6 +29,7 @@ REQUEST = encode_request(
     version="1.2.3",
     event=EVENT,
     attempt=2,
+    spent=1500,
     cwd="/a b\udcfe",
     umask=0o022,
     env=ENV,
@@ -61,14 +62,14 @@ def test_a_request_arrives_as_it_was_sent() -> None:
     assert request.argv == ("hook", "claude-code", "", "--home", "/h\udcff")
     assert request.env == ENV
     assert request.stdin == b'{"a": "\xff\x00"}'
-    assert request.arrived == 7.0
+    assert request.arrived == 5.5  # of 7, the client had spent 1.5
 
 
 def test_the_layout_on_the_wire_is_the_protocols() -> None:
     sent = encode_request(("hook",), version="1", event=EVENT, cwd="/", env={"A": "b"}, stdin=b"in")
 
     assert sent == frame(
-        b"1", EVENT.encode(), b"1", b"/", b"63", b"1", b"hook", b"1", b"A=b", b"in"
+        b"1", EVENT.encode(), b"1", b"0", b"/", b"63", b"1", b"hook", b"1", b"A=b", b"in"
     )
 
 
@@ -124,7 +125,7 @@ def test_more_than_the_largest_is_refused_before_it_comes() -> None:
     assert decoder.length == LARGEST
 
 
-GOOD = (b"1", EVENT.encode(), b"1", b"/", b"18", b"1", b"hook", b"1", b"A=b", b"in")
+GOOD = (b"1", EVENT.encode(), b"1", b"40", b"/", b"18", b"1", b"hook", b"1", b"A=b", b"in")
 
 
 def changed(index: int, value: bytes) -> bytes:
@@ -144,12 +145,14 @@ def changed(index: int, value: bytes) -> bytes:
         pytest.param(changed(1, b""), id="no id"),
         pytest.param(changed(2, b"-1"), id="negative attempt"),
         pytest.param(changed(2, b""), id="no attempt"),
-        pytest.param(changed(4, b"0o22"), id="umask that is no number"),
-        pytest.param(changed(5, b"999999999"), id="words that are not there"),
-        pytest.param(changed(5, b"1e3"), id="count that is no number"),
-        pytest.param(changed(5, "\N{SUPERSCRIPT TWO}".encode()), id="count in other digits"),
-        pytest.param(changed(7, b"2"), id="one variable too few"),
-        pytest.param(changed(7, b"0"), id="one variable too many"),
+        pytest.param(changed(3, b"-1"), id="time that is yet to come"),
+        pytest.param(changed(3, b""), id="no time"),
+        pytest.param(changed(5, b"0o22"), id="umask that is no number"),
+        pytest.param(changed(6, b"999999999"), id="words that are not there"),
+        pytest.param(changed(6, b"1e3"), id="count that is no number"),
+        pytest.param(changed(6, "\N{SUPERSCRIPT TWO}".encode()), id="count in other digits"),
+        pytest.param(changed(8, b"2"), id="one variable too few"),
+        pytest.param(changed(8, b"0"), id="one variable too many"),
         pytest.param(b"HKL1\0\0\0\x06\0\0\0\xffxx", id="field longer than all"),
         pytest.param(b"HKL1\0\0\0\x02xx", id="field without its length"),
     ],
@@ -160,7 +163,7 @@ def test_a_request_that_does_not_add_up_is_refused(data: bytes) -> None:
 
 
 def test_variables_without_a_name_are_left_out() -> None:
-    data = frame(*GOOD[:7], b"4", b"A=b", b"nothing", b"=value", b"", b"in")
+    data = frame(*GOOD[:8], b"4", b"A=b", b"nothing", b"=value", b"", b"in")
 
     assert decoded(data).env == {"A": "b"}
 
@@ -183,9 +186,9 @@ def test_a_known_call_is_never_read_into_the_payload() -> None:
     calls = Calls()
     short = frame(*GOOD)
     decoded(short, calls)
-    longer = frame(*GOOD[:7], b"2", b"A=b", b"C=d", b"in")
+    longer = frame(*GOOD[:8], b"2", b"A=b", b"C=d", b"in")
     assert decoded(longer, calls).env == {"A": "b", "C": "d"}
-    cut = frame(*GOOD[:7])
+    cut = frame(*GOOD[:8])
     with pytest.raises(FrameError):
         decoded(cut, calls)
 

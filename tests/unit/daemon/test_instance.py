@@ -17,6 +17,7 @@ from hookline.daemon.instance import (
     claim,
     connect,
     holder,
+    is_held_by,
     run_dir,
     socket_path,
 )
@@ -51,10 +52,21 @@ def taken(home: str) -> Claim:
 def test_the_directory_is_named_after_home_and_version(tmp_path: Path) -> None:
     """Clients in C compute the same 64 bits, so they are fixed here."""
     nobody = str(tmp_path)
-    assert run_dir("/h", "0.1.0", users=nobody) == "/h/run-836b626357207479"
-    assert run_dir("", "", users=nobody) == "/run-af63bd4c8601b7df"
+    assert run_dir("/h", "0.1.0", users=nobody, mounts="4026531841") == "/h/run-8e34748c872ae189"
+    assert run_dir("/h", "0.1.0", users=nobody, mounts="") == "/h/run-6feca7cd0c25e99b"
+    assert run_dir("", "", users=nobody, mounts="") == "/run-08328807b4eb6fed"
     assert run_dir("/h", "0.1.1", users=nobody) != run_dir("/h", "0.1.0", users=nobody)
     assert run_dir("/caf\udce9", "1", users=nobody).startswith("/caf\udce9/run-")
+
+
+def test_another_set_of_mounts_has_another_directory(tmp_path: Path) -> None:
+    here = Path("/proc/self/ns/mnt")
+    mounts = str(here.stat().st_ino) if here.exists() else ""
+    nobody = str(tmp_path)
+    assert run_dir("/h", VERSION, users=nobody) == run_dir(
+        "/h", VERSION, users=nobody, mounts=mounts
+    )
+    assert run_dir("/h", VERSION, users=nobody) != run_dir("/h", VERSION, users=nobody, mounts="1")
 
 
 def test_a_users_own_runtime_directory_is_taken_when_it_is_private(tmp_path: Path) -> None:
@@ -243,6 +255,17 @@ def test_a_lock_that_was_removed_while_it_was_taken_is_taken_again(
     assert held.holds()
     assert claim(home, VERSION) is None
     held.release()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who has a lock")
+def test_the_system_knows_who_has_the_lock_whatever_is_written_in_it(home: str) -> None:
+    assert not is_held_by(home, VERSION, os.getpid())
+    held = taken(home)
+    (Path(held.path) / "lock").write_text('{"pid": 1, "version": "0.1.0", "started": 0}')
+    assert is_held_by(home, VERSION, os.getpid())
+    assert not is_held_by(home, VERSION, 1)
+    held.release()
+    assert not is_held_by(home, VERSION, os.getpid())
 
 
 def test_who_only_looks_never_takes_the_place(home: str) -> None:

@@ -3,14 +3,16 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
-from hookline.daemon.lifecycle import home_of
+from hookline.daemon.homes import home_of
 from support.serving import Daemons, Talk, children, eventually, request
 
 ENDED = 20
@@ -70,7 +72,8 @@ def test_told_twice_it_ends_what_runs(place: Daemons) -> None:
     process.terminate()
     eventually(lambda: not place.dir.exists())
     process.terminate()
-    assert talk.answer().kind == "B"
+    # A refusal would say that nothing has run, and the client would not count another attempt.
+    assert talk.answer().kind == ""
     assert process.wait(ENDED) == 0
 
 
@@ -79,9 +82,34 @@ def test_what_takes_longer_than_it_may_is_ended(place: Daemons) -> None:
     talk = place.connect().send(request({"do": "run", "argv": ["sleep", "600"]}))
     child = eventually(lambda: children(process.pid))[0]
     process.terminate()
-    assert talk.answer().kind == "B"
+    assert talk.answer().kind == ""
     assert process.wait(ENDED) == 0
     assert not os.path.exists(f"/proc/{child}")
+
+
+def test_one_that_is_stuck_ends_and_says_where_it_was(place: Daemons) -> None:
+    process = place.running(stuck=1.0)
+    talk = place.connect().send(request({"do": "block", "secret": "hidden"}))
+    assert process.wait(ENDED) == 1
+    assert talk.answer().kind == ""
+    assert "Timeout (0:00:01)!" in place.log
+    assert "in respond" in place.log
+    assert "hidden" not in place.log
+    # Its place is free.
+    assert place.helper(b"{}").answer().kind == "R"
+    assert eventually(place.status).pid == place.processes[1].pid
+
+
+def test_one_that_only_waits_is_not_stuck(place: Daemons, tmp_path: Path) -> None:
+    process = place.running(stuck=0.5)
+    talk = waiting(place, tmp_path / "go")
+    process.terminate()  # nor is it while it finishes
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(1.5)
+    (tmp_path / "go").touch()
+    assert talk.answer().kind == "R"
+    assert process.wait(ENDED) == 0
+    assert "Timeout" not in place.log
 
 
 def test_a_new_daemon_may_come_while_the_old_one_finishes(place: Daemons, tmp_path: Path) -> None:
@@ -132,6 +160,31 @@ def test_a_helper_with_a_daemon_beside_it_answers_and_goes(place: Daemons, tmp_p
     assert said.text.startswith(b"%d " % place.processes[1].pid)
     assert place.processes[1].wait(ENDED) == 1
     assert place.ask(b"{}").text == b"%d {}" % daemon.pid
+
+
+def test_a_helper_that_is_not_to_stay_answers_and_goes(place: Daemons) -> None:
+    assert place.helper(b"{}", stays=False).answer().kind == "R"
+    assert place.processes[0].wait(ENDED) == 1
+    assert not place.dir.exists()
+    assert not place.log
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system has to say when it was started")
+def test_the_time_of_a_helpers_client_counts_from_before_the_helper_was_there(
+    place: Daemons,
+) -> None:
+    ours, theirs = socket.socketpair()
+    place.start(home=None, fd=0, stdin=theirs)
+    began = monotonic()
+    theirs.close()
+    with closing(Talk(ours)) as talk:
+        eventually(lambda: monotonic() > began + 0.3)
+        words = ("hook", "canonical", "--home", place.home)
+        talk.send(request({"do": "age"}, *words, spent=5000))
+        assert float(talk.answer().text) > 5.25
+        # What it asks later has waited for nobody.
+        talk.send(request({"do": "age"}, *words))
+        assert float(talk.answer().text) < 5.0
 
 
 @pytest.mark.parametrize(
@@ -188,8 +241,14 @@ def test_it_starts_clean(
     assert found["standard"][0] == "/dev/null"
     soft, hard = found["limit"]
     assert soft == min(hard, 65_536)
-    if not helper:
-        assert found["standard"][1:] == [f"{place.home}/logs/daemon.log"] * 2
+    assert found["standard"][1:] == ["/dev/null"] * 2
+
+
+def test_what_libraries_print_is_nowhere(place: Daemons) -> None:
+    place.running()
+    place.ask({"do": "print", "text": "of any event, and holding anything"})
+    assert "started, version" in place.log
+    assert "holding anything" not in place.log
 
 
 def test_a_change_of_the_package_ends_it_after_the_next_answer(
@@ -240,7 +299,7 @@ def test_questions_about_the_daemon_do_not_keep_it(place: Daemons) -> None:
 
 def test_an_event_that_fails_is_written_down(place: Daemons) -> None:
     place.running()
-    assert place.ask({"do": "fail"}).kind == "B"
+    assert place.ask({"do": "fail"}).kind == ""
     assert "RuntimeError: this is how it fails" in place.log
     assert place.ask(b"{}").kind == "R"
 
@@ -249,7 +308,10 @@ def test_an_event_that_fails_is_written_down(place: Daemons) -> None:
     ("argv", "home"),
     [
         (("hook", "x", "--home", "/h"), "/h"),
-        (("hook", "x", "--config", "--home", "--home", "/h"), None),
+        (("hook", "x", "--config", "--home", "--home", "/h"), "/h"),
+        (("hook", "--home", "/a", "x", "--home", "/h"), "/h"),
+        (("hook", "--home", "/a", "x", "--home", "h"), None),
+        (("hook", "--home", "/a", "x", "--home"), None),
         (("hook", "x", "--home", "h"), None),
         (("hook", "x"), None),
         ((), None),

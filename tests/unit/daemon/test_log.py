@@ -38,6 +38,21 @@ def test_it_is_turned_over_once_it_is_large(tmp_path: Path) -> None:
     assert " 399 x" in file.read_text()
 
 
+def test_its_descriptor_stays_the_same_when_it_is_turned_over(tmp_path: Path) -> None:
+    log = Log()
+    assert log.number is None
+    log.at(str(tmp_path))
+    number = log.number
+    assert number is not None
+    for _ in range(120):
+        log.note("x" * 10_000)
+    file = Path(log_path(str(tmp_path)))
+    assert Path(f"{file}.1").exists()
+    assert log.number == number
+    assert os.path.samestat(os.fstat(number), file.stat())
+    assert not os.get_inheritable(number)
+
+
 def test_two_processes_turn_it_over_once(tmp_path: Path) -> None:
     script = (
         "import sys; from hookline.daemon.log import Log\n"

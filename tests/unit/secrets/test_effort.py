@@ -130,3 +130,11 @@ def test_a_payload_of_ordinary_size_is_looked_through_by_far() -> None:
     done = redact_bytes(raw)
     assert done.raw is raw
     assert 0 < done.looks < EFFORT / 10
+
+
+@pytest.mark.parametrize("effort", range(0, 40, 2))
+def test_no_beginning_of_a_secret_is_left_where_looking_ends_inside_it(effort: int) -> None:
+    # Its first half alone is no token, and looking may end where a name begins in it.
+    token = "github_" + "pat_" + "A" * 15 + "_token"
+    done = redact(f"a token: b, a token: c, {token}: c1", effort)
+    assert "AAAA" not in done.text

@@ -198,6 +198,7 @@ def test_a_header_that_only_names_its_secret_stays(text: str) -> None:
         "git clone https://bob:«hunter2»@example.com/x.git",
         "postgres://bob:«p@ss:w0rd»@db:5432/x",
         "redis://:«hunter2»@cache/0",
+        "auth.store://bob:«hunter2»@example.com",
         "DATABASE_URL=mysql://root:«p#1?»@db/x",
         "curl -u bob:«hunter2» https://example.com",
         "curl -s --user 'bob:«hunter2»' https://example.com",

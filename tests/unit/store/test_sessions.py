@@ -184,8 +184,21 @@ def test_sessions_nobody_has_heard_of_for_a_month_are_forgotten(tmp_path: Path) 
     os.utime(session_file(tmp_path), (clock.now, clock.now))
     clock.now += 31 * DAY
     roots.root_for("new", lambda: "/new")
+    clock.now += 3 * DAY
+    roots.root_for("newer", lambda: "/newer")
     assert roots.root_for("old", lambda: "/anew") == ("/anew", True)
     assert (tmp_path / "sessions/.lock").exists()
+
+
+def test_one_that_only_looks_old_stays_if_it_is_heard_of(tmp_path: Path) -> None:
+    """A clock that is put forward makes every session look as if nobody had heard of it."""
+    clock = Clock()
+    SessionRoots(str(tmp_path), clock=clock).root_for("s1", lambda: "/first")
+    for number in range(4):
+        clock.now += 400 * DAY
+        SessionRoots(str(tmp_path), clock=clock).root_for(f"other {number}", lambda: "/other")
+        found = SessionRoots(str(tmp_path), clock=clock).root_for("s1", never)
+        assert found == ("/first", False)
 
 
 def test_a_session_in_use_is_remembered_however_long_it_lasts(tmp_path: Path) -> None:

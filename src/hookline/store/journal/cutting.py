@@ -19,7 +19,7 @@ MARGIN = 16_384
 
 _MOST_ITEMS = 200
 _ROUNDS = 4
-_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_OTHERS = bytes(set(range(256)) - set(b'[]{}"'))
 _CLOSING = bytes.maketrans(b"[{", b"]}")
 
 
@@ -82,25 +82,29 @@ def closed(start: bytes) -> bytes:
 
 
 def _endings(start: bytes) -> Iterator[bytes]:
-    # Without escapes a quote is a quote, and every second piece between them is outside of strings.
-    pieces = start.replace(b"\\\\", b"__").replace(b'\\"', b"__").split(b'"')
-    outside = pieces[::2]
-    if len(pieces) % 2 == 0:
+    # Without escapes a quote is a quote.
+    plain = start.replace(b"\\\\", b"__").replace(b'\\"', b"__")
+    end = len(plain)
+    if plain.count(b'"') % 2:
         # The string that was cut: as a value, or as a key.
-        opened = len(start) - len(pieces[-1])
-        string = start[:opened] + _whole(start[opened:]) + "…".encode() + b'"'
-        brackets = _brackets(b"".join(outside))
+        end = plain.rfind(b'"')
+        string = start[:end] + _whole(start[end:]) + "…".encode() + b'"'
+        brackets = _brackets(plain[:end])
         yield string + brackets
         yield string + b":null" + brackets
     # Or without whatever follows the last comma: a number may have lost half its digits.
-    comma = len(start) + 1
-    for number in reversed(range(len(pieces))):
-        comma -= len(pieces[number]) + 1
-        found = -1 if number % 2 else pieces[number].rfind(b",")
-        if found >= 0:
-            left = [*outside[: number // 2], pieces[number][:found]]
-            yield start[: comma + found] + _brackets(b"".join(left))
-            return
+    comma = _last_comma(plain, end)
+    if comma >= 0:
+        yield start[:comma] + _brackets(plain[:comma])
+
+
+def _last_comma(plain: bytes, end: int) -> int:
+    """Where the last comma is outside of strings; -1 when there is none. So is the end."""
+    while (comma := plain.rfind(b",", 0, end)) >= 0:
+        if plain.count(b'"', comma, end) % 2 == 0:
+            break
+        end = plain.rfind(b'"', 0, comma)
+    return comma
 
 
 def _whole(text: bytes) -> bytes:
@@ -112,10 +116,12 @@ def _whole(text: bytes) -> bytes:
     return text if escape < 0 else text[:escape]
 
 
-def _brackets(outside: bytes) -> bytes:
-    """What closes all that is open."""
-    marks = outside.translate(None, _NO_BRACKETS)
-    # Most are closed soon after they were opened. Only a few rounds: depth must not cost its square.
+def _brackets(plain: bytes) -> bytes:
+    """What closes all that is open in a text that ends outside of strings."""
+    # With nothing between them two quotes change nothing for what comes before and after.
+    marks = plain.translate(None, _OTHERS).replace(b'""', b"")
+    marks = b"".join(marks.split(b'"')[::2])
+    # Most are closed soon after they were opened. A few rounds only: depth is not to be squared.
     for _ in range(_ROUNDS):
         marks = marks.replace(b"{}", b"").replace(b"[]", b"")
     stack = bytearray()

@@ -1,6 +1,5 @@
 """The journal's files: made for nobody else's eyes, opened, and set aside when damaged."""
 
-import fcntl
 import os
 import sqlite3
 import stat
@@ -13,10 +12,13 @@ from hookline.store.journal.schema import migrate
 
 __all__ = [
     "DAMAGED",
+    "PAGE",
     "connected",
+    "grow",
     "identity",
     "is_busy",
     "is_damage",
+    "is_grown",
     "opened",
     "quoted",
     "set_aside",
@@ -26,29 +28,34 @@ __all__ = [
 DAMAGED = "journal-damaged-"
 _DAMAGED_KEPT = 3
 _COMPANIONS = ("-wal", "-shm")
-_GROWN = 4 << 20
+_GROWN = 12 << 20
+_STEP = 2 << 20
+
+PAGE = 8192
+"""An event and its payload are in one, mostly, and a commit has fewer of them to write."""
 
 _OPEN_WAIT = 0.1
+_PLAIN = frozenset(b"/-._~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
-def opened(path: str, *, full: bool, grow: bool = False) -> sqlite3.Connection:
-    """The journal ready for writing, made if there is none; ``grow`` makes room for many events.
+def opened(path: str, *, full: bool) -> sqlite3.Connection:
+    """The journal ready for writing, made if there is none.
 
     Raises OSError, sqlite3.Error, and HooklineError when it is not ours to write.
     """
-    _made(path)
+    fresh = not _made(path)
     connection = connected(path)
     try:
-        # Before anything is written: it decides the layout of the file.
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        if fresh:
+            # The layout of the file, which it keeps. To say it again would be a commit, and a sync.
+            connection.execute(f"PRAGMA page_size = {PAGE}")
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {'FULL' if full else 'NORMAL'}")
         # Checkpoints wait for the disk. They are made beside the writer, not inside a commit.
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         connection.execute("PRAGMA cache_size = -4096")
         migrate(connection, path)
-        if grow:
-            _grow(connection, f"{path}-wal")
         connection.execute("PRAGMA busy_timeout = 0")
     except BaseException:
         connection.close()
@@ -70,12 +77,13 @@ def connected(path: str) -> sqlite3.Connection:
 
 def quoted(path: str) -> str:
     """The path in a URI, as SQLite reads it."""
-    from urllib.parse import quote
+    # By hand: to load the library that knows how takes longer than to write an event.
+    raw = os.fsencode(os.path.abspath(path))
+    return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in raw)
 
-    return quote(os.fsencode(os.path.abspath(path)))
 
-
-def _made(path: str) -> None:
+def _made(path: str) -> int:
+    """Sees to it that there is a file, and that nobody else can read it; its size."""
     os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
@@ -88,26 +96,31 @@ def _made(path: str) -> None:
         with suppress(FileNotFoundError):
             if os.lstat(name).st_mode & 0o077:
                 os.chmod(name, 0o600)
+    return found.st_size
 
 
-def _grow(connection: sqlite3.Connection, wal: str) -> None:
-    """Room for what is to come: to sync a file that grows costs half as much again.
+def is_grown(path: str) -> bool:
+    """Whether the log has room for all that is written to it between two checkpoints."""
+    return os.stat(f"{path}-wal").st_size >= _GROWN
 
-    Zeros are no frame to any reader. The lock keeps others from appending meanwhile.
+
+def grow(connection: sqlite3.Connection, path: str) -> None:
+    """Makes room in the log, in small steps: to sync a file that grows costs half as much again.
+
+    Zeros are no frame to any reader. The lock keeps others from appending meanwhile; it is not
+    held while the disk is waited for. Raises OSError and sqlite3.Error.
     """
-    connection.execute("BEGIN IMMEDIATE")
+    handle = os.open(f"{path}-wal", os.O_WRONLY | os.O_CLOEXEC)
     try:
-        with suppress(OSError):
-            handle = os.open(wal, os.O_WRONLY | os.O_CLOEXEC)
-            try:
-                size = os.fstat(handle).st_size
-                if size < _GROWN:
-                    os.pwrite(handle, bytes(_GROWN - size), size)
-                    os.fsync(handle)
-            finally:
-                os.close(handle)
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            size = os.fstat(handle).st_size
+            os.pwrite(handle, bytes(max(min(_STEP, _GROWN - size), 0)), size)
+        finally:
+            connection.execute("ROLLBACK")
+        os.fsync(handle)
     finally:
-        connection.execute("ROLLBACK")
+        os.close(handle)
 
 
 def sync_log(path: str) -> None:
@@ -168,6 +181,8 @@ def set_aside(path: str, seen: tuple[int, int] | None) -> str:
 
 @contextmanager
 def _alone(directory: str) -> Iterator[None]:
+    import fcntl
+
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

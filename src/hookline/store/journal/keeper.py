@@ -9,13 +9,13 @@ import sqlite3
 import time
 from contextlib import suppress
 
-from hookline.store.journal.files import connected, identity, is_busy
+from hookline.store.journal.files import connected, grow, identity, is_busy, is_grown
 from hookline.store.journal.retention import Pruned, Retention, prune, size_of
 
 __all__ = ["Keeper"]
 
 # While events keep coming a checkpoint never catches up with the log, which then only grows.
-_LONG_LOG = 4096
+_LONG_LOG = 2048
 _PATIENCE = 50
 _CLOCK_JUMP = 3600.0
 _sync = getattr(os, "fdatasync", os.fsync)
@@ -47,6 +47,20 @@ class Keeper:
                 self._log = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         if self._log >= 0:
             _sync(self._log)
+
+    def make_room(self) -> None:
+        """Sees to a log that need not grow, where every commit waits for a sync of it.
+
+        Raises sqlite3.Error.
+        """
+        try:
+            while not is_grown(self._path):
+                grow(self._connected(), self._path)
+        except OSError:
+            pass  # a full disk, or no log: nothing is lost but time
+        except sqlite3.Error as error:
+            if not is_busy(error):
+                raise
 
     def checkpoint(self) -> None:
         """Moves what is in the log into the file, so that the log can begin anew.

@@ -9,11 +9,12 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 from time import monotonic
+from typing import Any
 
 from hookline.store.journal.backlog import Backlog
-from hookline.store.journal.files import identity, is_busy, is_damage, opened, set_aside
+from hookline.store.journal.files import PAGE, identity, is_busy, is_damage, opened, set_aside
 from hookline.store.journal.recording import Row
-from hookline.store.journal.schema import INSERT_EVENT, INSERT_PAYLOAD
+from hookline.store.journal.schema import INSERT
 
 __all__ = ["Busy", "Ledger"]
 
@@ -38,15 +39,17 @@ class Busy(Exception):
 class Ledger:
     """One journal file, open for writing; opened when it is first needed."""
 
-    def __init__(self, path: str, *, full: bool = False, grow: bool = False) -> None:
-        """``full`` syncs each commit; ``grow`` makes room for many of them beforehand."""
+    def __init__(self, path: str, *, full: bool = False) -> None:
+        """``full`` syncs each commit."""
         self.path = path
         self.backlog = Backlog()
         self.written = 0
         """How many bytes, about: a checkpoint is due when there are many."""
         self._full = full
-        self._grow = grow
+        self._log = f"{path}-wal"
         self._connection: sqlite3.Connection | None = None
+        self._calm: sqlite3.Cursor | None = None
+        """Of the connection, but only while all is well and nothing older waits to be written."""
         self._seen: tuple[int, int] | None = None
         self._log_seen: tuple[int, int] | None = None
         self._trouble = ""
@@ -62,6 +65,20 @@ class Ledger:
     def pause(self) -> float:
         """How long to wait before trying again is of any use; 0 when all is well."""
         return max(self._retry_at - monotonic(), 0.001) if self._trouble else 0.0
+
+    def write_one(self, row: Row) -> str:
+        """The same as ``write`` for one row, by the shortest way while all is well."""
+        cursor = self._calm
+        if cursor is None or not self._is_there():
+            return self.write((row,))
+        try:
+            # A statement by itself is a transaction.
+            cursor.execute(INSERT, row.columns)
+        except Exception:
+            # Nothing was written. Why not is found out where there is time for it.
+            return self.write((row,))
+        self.written += row.size + _PAGES
+        return ""
 
     def write(self, rows: Sequence[Row]) -> str:
         """Commits the rows; a warning for the person, or nothing. Raises Busy."""
@@ -81,11 +98,13 @@ class Ledger:
             return self.keep(rows, _in_words(error))
         if self._trouble or self.backlog.lost != self._told_lost:
             note = note or self._relief()
+        if self._calm is None and self._connection is not None and not self.backlog:
+            self._calm = self._connection.cursor()
         return note
 
     def keep(self, rows: Sequence[Row], why: str) -> str:
         """Keeps rows that cannot be written now, for ``why``; a warning for the person."""
-        self._trouble = why
+        self._trouble, self._calm = why, None
         self._retry_at = monotonic() + self._pause
         self._pause = min(self._pause * 2, _LAST_PAUSE)
         return self._kept(rows)
@@ -116,6 +135,27 @@ class Ledger:
             self._insert(rows)
         return note
 
+    def _is_there(self) -> bool:
+        """Whether nobody took the files away; what became of them says ``_disturbed``."""
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return False
+        return (
+            found.st_size > 0
+            and (found.st_dev, found.st_ino) == self._seen
+            # Half the price of asking whether it is still the same log.
+            and os.access(self._log, os.F_OK)
+        )
+
+    def look_after(self) -> None:
+        """To be called now and then: the next write sees to a log that is not ours any more.
+
+        What is written until then goes into the old file before that is set aside.
+        """
+        if self._calm is not None and identity(self._log) != self._log_seen:
+            self._calm = None
+
     def _disturbed(self) -> str:
         """What somebody did to the files while they were open, in words; mostly nothing."""
         if identity(self.path) != self._seen:
@@ -124,7 +164,7 @@ class Ledger:
         # In both cases we alone would still see a journal: others find an empty one, or none.
         if not os.stat(self.path).st_size:
             return self.set_aside("it was emptied while in use")
-        if self._log_seen is not None and identity(f"{self.path}-wal") != self._log_seen:
+        if self._log_seen is not None and identity(self._log) != self._log_seen:
             with suppress(sqlite3.Error):
                 self._checkpoint()  # the old one is whole then
             return self.set_aside("its log was removed while in use")
@@ -144,32 +184,44 @@ class Ledger:
 
     def _insert(self, rows: Sequence[Row]) -> None:
         connection = self._connection or self._open()
-        older = self.backlog.first(_CATCH_UP) if self.backlog else []
+        older = self.backlog.first(_CATCH_UP) if self.backlog else ()
+        together = (*older, *rows)
+        columns = [row.columns for row in together]
+        if len(columns) == 1:
+            self._put(connection, columns)
+        else:
+            self._put_together(connection, columns)
+        self.written += sum(row.size for row in together) + _PAGES
+        self.backlog.drop(len(older))
+        if self._log_seen is None:
+            self._log_seen = identity(self._log)
+
+    def _put_together(
+        self, connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]
+    ) -> None:
         connection.execute("BEGIN IMMEDIATE")
         try:
-            for row in (*older, *rows):
-                self._put(connection, row)
+            self._put(connection, rows)
             connection.execute("COMMIT")
         except BaseException:
             with suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
             raise
-        self.backlog.drop(len(older))
-        if self._log_seen is None:
-            self._log_seen = identity(f"{self.path}-wal")
 
-    def _put(self, connection: sqlite3.Connection, row: Row) -> None:
+    def _put(self, connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
         try:
-            cursor = connection.execute(INSERT_EVENT, row.columns)
-            if cursor.rowcount == 1 and row.payload:
-                connection.execute(INSERT_PAYLOAD, (cursor.lastrowid, row.payload))
+            connection.executemany(INSERT, rows)
         except _UNWRITABLE:
-            self.backlog.lost += 1
-        self.written += row.size + _PAGES
+            # One of them is at fault. Those before it are there already, and not taken twice.
+            for row in rows:
+                try:
+                    connection.execute(INSERT, row)
+                except _UNWRITABLE:
+                    self.backlog.lost += 1
 
     def _open(self) -> sqlite3.Connection:
         try:
-            connection = opened(self.path, full=self._full, grow=self._grow)
+            connection = opened(self.path, full=self._full)
         finally:
             self._seen = identity(self.path)
         self._connection = connection
@@ -180,11 +232,11 @@ class Ledger:
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 self._connection.close()
-        self._connection = self._seen = self._log_seen = None
+        self._connection = self._calm = self._seen = self._log_seen = None
 
 
-# A commit writes whole pages: of the events, of their index and of the payloads.
-_PAGES = 3 * 4096
+# A commit writes whole pages: of the events, of their index and now and then of what leads there.
+_PAGES = 3 * PAGE
 
 
 def _in_words(error: Exception) -> str:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from hookline.model.answers import NO_REWRITE, PASS, Answer
 from hookline.model.events import Event, ToolEvent
+from hookline.model.hook import Hook
 from hookline.model.journal import Entry, RecordedRun
 from hookline.model.outcome import Run, Substitution
 
@@ -56,7 +57,7 @@ class Said(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def hooks(self) -> str:
         """The names of the hooks that ran, each between line feeds so that one can be found."""
-        return "\n" + "".join(f"{each.hook}\n" for each in self.runs) if self.runs else ""
+        return "\n".join(["", *[each.hook for each in self.runs], ""]) if self.runs else ""
 
 
 def said_of(entry: Entry) -> Said:
@@ -71,7 +72,7 @@ def said_of(entry: Entry) -> Said:
         config=entry.config,
         reason=answer.reason,
         failure=entry.failure,
-        answer=_effects(answer),
+        answer=_NOTHING if answer is PASS else _effects(answer),
         runs=[_run(each) for each in outcome.runs] if outcome is not None else [],
         substitutions=outcome.substitutions if outcome is not None else (),
         version=entry.version,
@@ -80,25 +81,51 @@ def said_of(entry: Entry) -> Said:
 
 def _run(run: Run) -> _Run:
     hook, answer = run.hook, run.answer
+    known = _known.get(id(hook))
+    if known is None or known.hook is not hook:
+        known = _get_to_know(hook)
     return _Run(
-        hook=hook.name.replace("\n", " "),
-        source=str(hook.source),
-        handler=hook.handler.kind,
-        verdict=answer.verdict.value,
+        hook=known.name,
+        source=known.source,
+        handler=known.handler,
+        verdict=answer.verdict._value_,
         reason=answer.reason,
         ns=run.ns,
         failed=run.failed,
-        mode=hook.mode.value,
+        mode=known.mode,
         rejudged=run.rejudged,
         superseded=run.superseded,
-        effects=_effects(answer),
+        effects=_NOTHING if answer is PASS else _effects(answer),
     )
+
+
+class _Known(Struct, frozen=True):
+    """What is said of a hook, whatever it did; the same hooks run again and again."""
+
+    hook: Hook
+    name: str
+    source: str
+    handler: str
+    mode: str
+
+
+_known: dict[int, _Known] = {}
+_MOST_KNOWN = 1_000
+_NOTHING: Mapping[str, Any] = {}
+
+
+def _get_to_know(hook: Hook) -> _Known:
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
+    # The hook itself is kept, so that no other one can have its number.
+    known = _known[id(hook)] = _Known(
+        hook, hook.name.replace("\n", " "), str(hook.source), hook.handler.kind, hook.mode.value
+    )
+    return known
 
 
 def _effects(answer: Answer) -> Mapping[str, Any]:
     """What was said beside the verdict and its reason."""
-    if answer is PASS:
-        return {}
     said: dict[str, Any] = {}
     if answer.context:
         said["context"] = answer.context

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 __all__ = [
     "COLUMNS",
     "INSERT",
-    "INSERT_EVENT",
-    "INSERT_PAYLOAD",
     "MIGRATIONS",
     "NewerJournal",
     "migrate",
@@ -45,19 +43,12 @@ COLUMNS: Sequence[str] = (
 )
 """Of an event's row, between ``seq`` and ``payload``; the same in every database, local or not."""
 
-
-def _insert(columns: Sequence[str]) -> str:
-    # An event whose answer was lost on the way comes again with the same id and attempt: one row.
-    return (
-        f"INSERT INTO events ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))}) "  # noqa: S608 - our own names
-        "ON CONFLICT (id, attempt) DO NOTHING"
-    )
-
-
-INSERT = _insert((*COLUMNS, "payload"))
-# In two steps, for whoever has the two apart.
-INSERT_EVENT = _insert(COLUMNS)
-INSERT_PAYLOAD = "UPDATE events SET payload = ?2 WHERE seq = ?1"
+_STORED = (*COLUMNS, "payload")
+# An event whose answer was lost on the way comes again with the same id and attempt: one row.
+INSERT = (
+    f"INSERT INTO events ({', '.join(_STORED)}) VALUES ({', '.join('?' * len(_STORED))}) "  # noqa: S608 - our own names
+    "ON CONFLICT (id, attempt) DO NOTHING"
+)
 
 
 class NewerJournal(HooklineError):
@@ -93,12 +84,11 @@ def _first(connection: "Connection") -> None:
           said TEXT NOT NULL,
           stdout BLOB NOT NULL,
           stderr BLOB NOT NULL,
-          payload BLOB NOT NULL DEFAULT x''
+          payload BLOB NOT NULL
         )
         """
     )
     connection.execute("CREATE UNIQUE INDEX events_by_id ON events (id, attempt)")
-    connection.execute("CREATE VIEW payloads AS SELECT seq, payload FROM events")
     # Small things to remember, such as how far the events were shipped.
     connection.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
 

@@ -11,8 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from hookline.model.journal import Entry, JournalSettings
 from hookline.store.journal.files import is_damage
 from hookline.store.journal.keeper import Keeper
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["SqliteJournal"]
 
 SYNC_EVERY = 0.15
-CHECKPOINT_EVERY = 4 << 20
+CHECKPOINT_EVERY = 8 << 20
 PRUNE_EVERY = 600.0
 # A process that only inserts a row is done in less; one that holds the file for longer than this
 # must not hold up an agent.
@@ -38,11 +36,6 @@ _STEPS = 16
 _DEFAULT = JournalSettings()
 
 
-class _Waiting(Struct):
-    row: Row
-    done: "asyncio.Future[str]"
-
-
 class SqliteJournal:
     """One file that many events at once are written to; an implementation of ``Journal``."""
 
@@ -51,12 +44,12 @@ class SqliteJournal:
         self._full = settings.durability == "full"
         self._payload_cap = settings.payload_kb << 10
         self._max_bytes = settings.max_mb << 20
-        self._ledger = Ledger(path, full=self._full, grow=self._full)
+        self._ledger = Ledger(path, full=self._full)
         self._shipper = _shipper(path, settings.dsn) if settings.dsn else None
         hold = self._shipper.watermark if self._shipper is not None else ""
         self._keeper = Keeper(path, Retention.of(settings, hold=hold))
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="hookline-journal")
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[tuple[Row, asyncio.Future[str]]] = []
         self._busy_since: float | None = None
         self._turn_taken = False
         self._flushing: asyncio.Handle | None = None
@@ -87,13 +80,20 @@ class SqliteJournal:
         if not (self._full or self._turn_taken or self._waiting):
             self._turn_taken = True
             loop.call_soon(self._turn_over)
-            with suppress(Busy):
-                return self._wrote(self._ledger.write((row,)), row.session_end)
-        waiting = _Waiting(row, loop.create_future())
-        self._waiting.append(waiting)
+            try:
+                warning = self._ledger.write_one(row)
+            except Busy:
+                pass
+            else:
+                ordinary = not (warning or self._warning or row.session_end or self._shipper)
+                if ordinary and self._timer is not None:  # so there is nothing to see to
+                    return ""
+                return self._wrote(warning, row.session_end)
+        done: asyncio.Future[str] = loop.create_future()
+        self._waiting.append((row, done))
         if self._flushing is None:
             self._flushing = loop.call_soon(self._flush)
-        return await waiting.done
+        return await done
 
     def _turn_over(self) -> None:
         self._turn_taken = False
@@ -101,7 +101,7 @@ class SqliteJournal:
     def _flush(self) -> None:
         """Commits all that waits, in one transaction."""
         self._flushing = None
-        batch, rows = self._waiting, [each.row for each in self._waiting]
+        batch, rows = self._waiting, [row for row, _ in self._waiting]
         loop = asyncio.get_running_loop()
         try:
             warning = self._ledger.write(rows)
@@ -115,9 +115,9 @@ class SqliteJournal:
         self._busy_since = None
         self._waiting = []
         warning = self._wrote(warning, any(row.session_end for row in rows))
-        for each in batch:
-            if not each.done.done():
-                each.done.set_result(warning)
+        for _, done in batch:
+            if not done.done():
+                done.set_result(warning)
 
     def _wrote(self, warning: str, session_end: bool) -> str:
         """Sees to what follows a commit; the warning, or one that was waiting to be said."""
@@ -169,7 +169,10 @@ class SqliteJournal:
         loop = asyncio.get_running_loop()
         try:
             if self._ledger.is_open:
-                await loop.run_in_executor(self._worker, self._keeper.sync)
+                # Where each commit is synced, the log has to be ready for the next ones.
+                step = self._keeper.make_room if self._full else self._keeper.sync
+                await loop.run_in_executor(self._worker, step)
+                self._ledger.look_after()
                 if self._ledger.written > CHECKPOINT_EVERY:
                     self._since_pruning += self._ledger.written
                     self._ledger.written = 0

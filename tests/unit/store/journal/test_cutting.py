@@ -11,6 +11,7 @@ from hookline.store.journal.cutting import closed, shortened
 TEXTS = [
     {"a": [1, 2.5, {'k"ey': 'v\\al é😀 \n"', "n": None}], "b": {"c": [[], {}], "d": "x" * 20}},
     ["one", {"two": 'three "quoted" \\'}, [4, 5, [6]], True, False, None],
+    [0, [[[[[[{"a": [[[[[1, [], {"b": {}}]]]]]}]]]]]], [[[[[[[[2, "[]{"]]]]]]]], {"c": "}]"}],
 ]
 
 

@@ -4,6 +4,8 @@ import asyncio
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +17,15 @@ import pytest
 
 from hookline.model.events import SessionEnd
 from hookline.model.journal import Journal, JournalSettings
-from hookline.store.journal import OnceJournal, SqliteJournal, keeper, ledger, write_once
+from hookline.store.journal import (
+    OnceJournal,
+    SqliteJournal,
+    files,
+    keeper,
+    ledger,
+    write_once,
+    writer,
+)
 from hookline.store.journal.backlog import Backlog
 from hookline.store.journal.recording import row_of
 from hookline.store.journal.retention import Retention
@@ -68,6 +78,35 @@ def test_events_of_one_moment_share_a_commit(
     with commits(monkeypatch) as seen:
         asyncio.run(main())
     assert seen == ([1, 63] if durability == "normal" else [64])
+    assert [each.id for each in all_rows(path)] == [each.id for each in entries]
+
+
+def statements(journal: SqliteJournal) -> list[str]:
+    """What is done from now on, each by its first word."""
+    said: list[str] = []
+    connection = journal._ledger._connection
+    assert connection is not None
+    connection.set_trace_callback(lambda statement: said.append(statement.split()[0]))
+    return said
+
+
+def test_one_event_is_one_statement_and_many_are_one_transaction(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    entries = [an_entry() for _ in range(7)]
+
+    async def main() -> None:
+        async with a_journal(path) as journal:
+            await journal.write(entries[0])
+            said = statements(journal)
+            await asyncio.sleep(0)
+            assert await journal.write(entries[1]) == ""
+            assert said == ["INSERT"]
+            await asyncio.sleep(0)
+            said.clear()
+            await asyncio.gather(*(journal.write(each) for each in entries[2:]))
+            assert said == ["INSERT", "BEGIN", *["INSERT"] * 4, "COMMIT"]
+
+    asyncio.run(main())
     assert [each.id for each in all_rows(path)] == [each.id for each in entries]
 
 
@@ -177,7 +216,7 @@ def test_the_log_does_not_grow_for_ever(tmp_path: Path) -> None:
     payload = os.urandom(60_000).hex().encode()
 
     async def main() -> None:
-        async with a_journal(path) as journal:
+        async with a_journal(path, JournalSettings(payload_kb=256)) as journal:
             for number in range(600):
                 await journal.write(an_entry(payload=payload))
                 if number % 50 == 49:
@@ -195,6 +234,63 @@ def test_a_row_that_no_database_takes_is_lost_alone(tmp_path: Path) -> None:
     assert said[0] == said[2] == ""
     assert "has lost 1 events" in said[1]
     assert [each.id for each in all_rows(path)] == [fine.id, other.id]
+
+
+def test_among_many_of_one_moment_it_is_lost_alone_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    entries = [an_entry(ns=2**70 if number == 3 else 1) for number in range(6)]
+
+    async def main() -> None:
+        async with a_journal(path) as journal:
+            said = await asyncio.gather(*(journal.write(each) for each in entries))
+        assert said[0] == ""
+        assert all("has lost 1 events" in each for each in said[1:])
+
+    asyncio.run(main())
+    assert [each.id for each in all_rows(path)] == [e.id for e in entries if e.ns == 1]
+
+
+def test_where_each_commit_is_synced_the_log_is_grown_beforehand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sync(handle: int) -> None:
+        raise AssertionError("all is on the disk already")
+
+    path = tmp_path / "journal.db"
+    entries = [an_entry() for _ in range(20)]
+    size = 0
+
+    async def main() -> None:
+        nonlocal size
+        async with a_journal(path, JournalSettings(durability="full")) as journal:
+            with monkeypatch.context() as patch:
+                patch.setattr(keeper, "_sync", sync)
+                await journal.write(entries[0])
+                await until(lambda: files.is_grown(str(path)) and journal._upkeep is None)
+                size = os.stat(f"{path}-wal").st_size
+                for entry in entries[1:]:
+                    assert await journal.write(entry) == ""
+                assert os.stat(f"{path}-wal").st_size == size, "nothing was appended"
+                assert not journal._warning
+            assert [each.id for each in all_rows(path)] == [each.id for each in entries]
+
+    asyncio.run(main())
+    assert size > writer.CHECKPOINT_EVERY
+    assert [each.id for each in all_rows(path)] == [each.id for each in entries]
+
+
+def test_to_open_a_journal_that_is_there_changes_nothing_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    write_all(path, [an_entry()])
+    before = path.read_bytes()
+    connection = files.opened(str(path), full=False)
+    settings = [
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_size", "auto_vacuum")
+    ]
+    assert os.stat(f"{path}-wal").st_size == 0
+    connection.close()
+    assert path.read_bytes() == before
+    assert settings == [files.PAGE, 2]
 
 
 def test_while_another_process_writes_an_answer_waits_a_little_and_then_no_longer(
@@ -322,6 +418,46 @@ def test_one_event_can_be_written_without_a_loop(tmp_path: Path) -> None:
     for entry in entries:
         assert write_once(path, entry) == ""
     assert [each.id for each in all_rows(path)] == [each.id for each in entries]
+
+
+# One event, written by a process that then ends without looking back.
+ONCE = """
+import os, sys
+from datetime import UTC, datetime
+from hookline.model.journal import Entry
+from hookline.store.journal import OnceJournal
+
+entry = Entry(
+    id=sys.argv[2], at=datetime.now(UTC), ns=1, dialect="codex", payload=os.urandom(9_000)
+)
+try:
+    OnceJournal(sys.argv[1]).write(entry).send(None)
+except StopIteration as said:
+    loaded = {"asyncio", "concurrent.futures", "json", "tempfile", "urllib.parse"} & {*sys.modules}
+    os.write(1, f"{said.value}{sorted(loaded)}".encode())
+os._exit(0)
+"""
+
+
+def test_processes_of_one_event_each_leave_a_log_that_the_next_goes_on_with(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "journal.db"
+    logs: list[int] = []
+    for number in range(16):
+        done = subprocess.run(
+            [sys.executable, "-c", ONCE, str(path), f"event-{number}"],
+            stdout=subprocess.PIPE,
+            timeout=60,
+            check=True,
+        )
+        assert done.stdout == b"[]", "no warning, and nothing loaded that is not needed"
+        log = tmp_path / "journal.db-wal"
+        logs.append(log.stat().st_size if log.exists() else 0)
+        assert [each.id for each in all_rows(path)] == [f"event-{n}" for n in range(number + 1)]
+    assert logs[0] > 0, "it is left as it is"
+    assert 0 in logs, "and moved into the file when it is long"
+    assert max(logs) < 400_000
 
 
 def test_one_event_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
