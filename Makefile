@@ -71,6 +71,7 @@ generate: setup
 lock:
 	$(LOCK) pyproject.toml requirements/dev.in --output-file requirements/dev.txt
 	$(LOCK) pyproject.toml requirements/dev.in requirements/bench.in --output-file requirements/bench.txt
+	$(LOCK) bench/peers.in --output-file bench/peers.txt
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

@@ -47,7 +47,8 @@ def run(
         input=json.dumps(payload).encode() if payload is not None else b"",
         capture_output=True,
         cwd=cwd or machine.project,
-        env={**machine.env, **env},
+        # A daemon that begins to stay while the test ends would outlive it.
+        env={**machine.env, "HOOKLINE_NO_DAEMON": "1", **env},
         timeout=60,
         check=False,
     )

@@ -12,9 +12,9 @@ from hookline.dialects.vscode.files import FILES
 from hookline.model.hook import Hook, Layer, OnError
 from hookline.model.native import NativeEntry, NativeFile, NativeFlaw, Voids, Where
 
-FILE = "/work/app/.github/hooks/guard.json"
-CLAUDES = "/work/app/.claude/settings.json"
-AGENT = "/work/app/.github/agents/review.agent.md"
+FILE = "/srv/app/.github/hooks/guard.json"
+CLAUDES = "/srv/app/.claude/settings.json"
+AGENT = "/srv/app/.github/agents/review.agent.md"
 
 
 def settings(hooks: Any, path: str = FILE, **more: Any) -> NativeFile:
@@ -37,22 +37,22 @@ def only_flaw(file: NativeFile) -> NativeFlaw:
 
 
 def hooks(*files: NativeFile) -> tuple[Hook, ...]:
-    return FILES.hooks(files, layer=Layer.PROJECT, project_dir="/work/app")
+    return FILES.hooks(files, layer=Layer.PROJECT, project_dir="/srv/app")
 
 
 # ── places ──────────────────────────────────────────────────────────────────────────────────
 
 
 def test_places_are_named_in_the_order_in_which_they_run(tmp_path: Path) -> None:
-    where = Where(project="/work/app", home="/home/dev", root=str(tmp_path))
+    where = Where(project="/srv/app", home="/home/dev", root=str(tmp_path))
     found = [(place.path, place.layer, place.scope, place.dialect) for place in FILES.places(where)]
     assert found == [
-        ("/work/app/.github/hooks", Layer.PROJECT, "workspace", ""),
-        ("/work/app/.claude/settings.local.json", Layer.PROJECT, "workspace", "claude-code"),
-        ("/work/app/.claude/settings.json", Layer.PROJECT, "workspace", "claude-code"),
+        ("/srv/app/.github/hooks", Layer.PROJECT, "workspace", ""),
+        ("/srv/app/.claude/settings.local.json", Layer.PROJECT, "workspace", "claude-code"),
+        ("/srv/app/.claude/settings.json", Layer.PROJECT, "workspace", "claude-code"),
         ("/home/dev/.copilot/hooks", Layer.USER, "user", ""),
         ("/home/dev/.claude/settings.json", Layer.USER, "user", "claude-code"),
-        ("/work/app/.github/agents", Layer.PROJECT, "agent", ""),
+        ("/srv/app/.github/agents", Layer.PROJECT, "agent", ""),
     ]
 
 
@@ -78,7 +78,7 @@ def test_which_files_of_a_directory_count(
         (FILE, b'{"hooks": {}}', True),
         (FILE, b'{"version": 1, "hooks": {}}', False),
         (FILE, b"{", True),
-        ("/work/app/.github/hooks/README.md", b"", False),
+        ("/srv/app/.github/hooks/README.md", b"", False),
         ("/home/dev/.copilot/hooks/a.json", b"{}", True),
         (AGENT, b"---\nhooks:\n---\n", True),
         (AGENT, b"---\nname: x\n---\n", False),

@@ -8,26 +8,26 @@ import pytest
 
 from hookline.dialects._programs import Program, Trouble, program_of, troubles
 
-VARIABLES = {"HOME": "/home/me", "PROJECT": "/work/app"}
+VARIABLES = {"HOME": "/home/me", "PROJECT": "/srv/app"}
 
 
 def started(command: str | tuple[str, ...]) -> Program | None:
-    return program_of(command, cwd="/work/app", variables=VARIABLES)
+    return program_of(command, cwd="/srv/app", variables=VARIABLES)
 
 
 @pytest.mark.parametrize(
     ("command", "path"),
     [
-        ("./a.sh", "/work/app/a.sh"),
+        ("./a.sh", "/srv/app/a.sh"),
         ("/opt/a --flag", "/opt/a"),
-        ("$PROJECT/a.sh && ./b.sh", "/work/app/a.sh"),
-        ('"${PROJECT}"/"my hooks"/a.sh', "/work/app/my hooks/a.sh"),
+        ("$PROJECT/a.sh && ./b.sh", "/srv/app/a.sh"),
+        ('"${PROJECT}"/"my hooks"/a.sh', "/srv/app/my hooks/a.sh"),
         ("~/a.sh", "/home/me/a.sh"),
-        ("A=1 B='2 3' exec ./a.sh", "/work/app/a.sh"),
-        ("env A=1 ./a.sh", "/work/app/a.sh"),
-        ("hooks/a.sh|tee log", "/work/app/hooks/a.sh"),
-        ("./a.sh\n./b.sh", "/work/app/a.sh"),
-        ("./a.sh # why", "/work/app/a.sh"),
+        ("A=1 B='2 3' exec ./a.sh", "/srv/app/a.sh"),
+        ("env A=1 ./a.sh", "/srv/app/a.sh"),
+        ("hooks/a.sh|tee log", "/srv/app/hooks/a.sh"),
+        ("./a.sh\n./b.sh", "/srv/app/a.sh"),
+        ("./a.sh # why", "/srv/app/a.sh"),
     ],
 )
 def test_a_file_that_is_run_is_found(command: str, path: str) -> None:
@@ -37,10 +37,10 @@ def test_a_file_that_is_run_is_found(command: str, path: str) -> None:
 @pytest.mark.parametrize(
     ("command", "name", "path", "by_shell"),
     [
-        ("bash a.sh", "bash", "/work/app/a.sh", True),
-        ("python3 -u hooks/a.py x", "python3", "/work/app/hooks/a.py", False),
-        ("/usr/bin/node ./a.mjs", "", "/work/app/a.mjs", False),
-        ("/usr/bin/env bash a.sh", "bash", "/work/app/a.sh", True),
+        ("bash a.sh", "bash", "/srv/app/a.sh", True),
+        ("python3 -u hooks/a.py x", "python3", "/srv/app/hooks/a.py", False),
+        ("/usr/bin/node ./a.mjs", "", "/srv/app/a.mjs", False),
+        ("/usr/bin/env bash a.sh", "bash", "/srv/app/a.sh", True),
     ],
 )
 def test_a_file_that_an_interpreter_reads_is_found(
@@ -55,7 +55,7 @@ def test_a_program_by_name_is_found(command: str) -> None:
 
 
 def test_words_without_a_shell_are_taken_as_they_are() -> None:
-    assert started(("./a b", "x;y")) == Program(path="/work/app/a b", is_run=True, is_direct=True)
+    assert started(("./a b", "x;y")) == Program(path="/srv/app/a b", is_run=True, is_direct=True)
     assert started(("test", "-f", "x")) == Program(name="test")
 
 
