@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,9 @@ from hypothesis import HealthCheck, settings
 sys.path.insert(0, str(Path(__file__).parent))
 
 from support.daemons import end_daemon
+
+# Whoever started the tests may be deaf to a hang-up, as under nohup; what we test must not be.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Examples are judged by their result. How long one takes says more about the machine's other
 # tenants than about us.

@@ -31,7 +31,8 @@ PRUNE_EVERY = 600.0
 # must not hold up an agent.
 BUSY_LIMIT = 0.1
 _BUSY_PAUSE = 0.002
-_LAST_TRIES = 100
+# Some seconds in all: nobody waits for them any more, and what is not written then is lost.
+_LAST_TRIES = 3_000
 _STEPS = 16
 _DEFAULT = JournalSettings()
 
