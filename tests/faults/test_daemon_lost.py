@@ -265,6 +265,7 @@ def test_of_a_hundred_clients_on_a_cold_start_all_are_denied_and_one_daemon_stay
     eventually(lambda: len(place.serving()) == 1, LIMIT)
     assert place.serving() == [place.daemon().pid]
     assert sum("started" in line for line in place.log.splitlines()) == 1, place.log
-    written = [session for session, *_ in place.rows()]
-    assert sorted(written) == sorted(each.session for each in said)
+    # A client that had to try twice is there with both attempts.
+    written = {session for session, *_ in place.rows()}
+    assert written == {each.session for each in said}
     assert place.is_sound()
