@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from hookline.model.errors import HooklineError
 
-__all__ = ["AUTO", "HookOptions", "parse", "words_in"]
+__all__ = ["AUTO", "HookOptions", "parse", "seconds", "words_in"]
 
 AUTO = "auto"
 _USAGE = (
@@ -60,7 +60,7 @@ def _parsed(argv: tuple[str, ...]) -> HookOptions:
         home=values.get("--home"),
         user_config=values.get("--user-config"),
         config=values.get("--config"),
-        timeout=_seconds(values.get("--timeout")),
+        timeout=seconds(values.get("--timeout")),
         trust_env="--trust-env" in values,
     )
 
@@ -91,13 +91,14 @@ def _sorted_out(argv: tuple[str, ...]) -> tuple[list[str], dict[str, str], str]:
     return words, values, flaw
 
 
-def _seconds(text: str | None) -> float | None:
+def seconds(text: str | None) -> float | None:
+    """What stands after ``--timeout``. Raises HooklineError."""
     if text is None:
         return None
     try:
-        seconds = float(text)
+        found = float(text)
     except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
+        found = 0.0
+    if not 0 < found < float("inf"):
         raise HooklineError(f"--timeout takes seconds, more than 0; got `{text}`")
-    return seconds
+    return found

@@ -21,8 +21,8 @@ def load_libraries() -> None:
     """
     with suppress(Exception), _patterns_later():
         with _absent("typing_extensions"):  # only of use to older versions of Python
-            import msgspec  # noqa: F401
-        import yaml  # noqa: F401
+            import msgspec  # noqa: F401 - loaded here for those who use it later
+        import yaml  # noqa: F401 - as above
 
 
 @contextmanager
@@ -41,11 +41,15 @@ def _absent(name: str) -> Iterator[None]:
 @contextmanager
 def _patterns_later() -> Iterator[None]:
     compiled = re.compile
-    re.compile = lambda *args, **kwargs: _Later(compiled, args, kwargs)  # type: ignore[assignment]
+
+    def later(*args: Any, **kwargs: Any) -> Any:
+        return _Later(compiled, args, kwargs)
+
+    vars(re)["compile"] = later
     try:
         yield
     finally:
-        re.compile = compiled
+        vars(re)["compile"] = compiled
 
 
 class _Later:

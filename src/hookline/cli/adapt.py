@@ -15,6 +15,7 @@ from hookline import registry
 from hookline.adapting import Adaptation, adapted
 from hookline.callers import recognise
 from hookline.cli._ending import run
+from hookline.cli._hook_options import seconds
 from hookline.config.discover import home_dir, project_root
 from hookline.model.errors import HooklineError, nearest, sentence
 from hookline.model.native import NativeEntry
@@ -78,7 +79,7 @@ def parse(argv: Sequence[str]) -> Options:
         url=url,
         matcher=None,
         condition=one.get("--if", ""),
-        timeout=_seconds(one.get("--timeout")),
+        timeout=seconds(one.get("--timeout")),
         directory=one.get("--cwd", ""),
         env=_variables(many["--env"]),
         background="--background" in flags,
@@ -120,18 +121,6 @@ def _sorted_out(
         else:
             one[word] = value
     return one, many, flags, list(rest)
-
-
-def _seconds(text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise HooklineError(f"--timeout takes seconds, more than 0; got `{text}`")
-    return seconds
 
 
 def _variables(pairs: Sequence[str]) -> Mapping[str, str]:

@@ -72,12 +72,12 @@ def test_the_project_comes_first_and_extensions_last(tmp_path: Path) -> None:
     extension = home / ".gemini/extensions/safe/hooks/hooks.json"
     extension.parent.mkdir(parents=True)
     extension.write_text("{}")
-    where = Where(project=f"{tmp_path}/app", home=str(home), root=f"{tmp_path}/root")
+    where = Where(project=f"{tmp_path}/app", home=str(home), root=f"{tmp_path}/system")
     places = [(place.path, place.layer, place.scope) for place in FILES.places(where)]
     assert places == [
         (f"{tmp_path}/app/.gemini/settings.json", Layer.PROJECT, "project"),
         (f"{home}/.gemini/settings.json", Layer.USER, "user"),
-        (f"{tmp_path}/root/etc/gemini-cli/settings.json", Layer.MANAGED, "system"),
+        (f"{tmp_path}/system/etc/gemini-cli/settings.json", Layer.MANAGED, "system"),
         (str(extension), Layer.USER, "extension"),
     ]
 
