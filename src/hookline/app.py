@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from copy import copy
 from time import monotonic
 from typing import Protocol
 
@@ -126,7 +125,8 @@ class App:
         arrived: float | None = None,
     ) -> "App":
         """The same app with all that it has loaded, as another process calls it."""
-        other = copy(self)
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))  # a quarter of what `copy` costs
         other.env, other.cwd, other.attempt, other.umask = env, cwd, attempt, umask
         other.arrived = arrived
         other._journal = None

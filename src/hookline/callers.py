@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from hookline import registry
 from hookline.model.outcome import Substitution
+from hookline.model.payloads import peeked
 from hookline.model.shapes import Fit, Shape
 
 __all__ = ["AUTO", "Callers", "recognise", "shape"]
@@ -79,7 +80,7 @@ def recognise(
 
 def _object(payload: bytes) -> dict[str, Any] | None:
     try:
-        data = msgspec.json.decode(payload.removeprefix(_BOM))
+        data = peeked(payload.removeprefix(_BOM))
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
     return data if isinstance(data, dict) else None

@@ -19,6 +19,7 @@ from hookline.model.answers import Answer, deny
 from hookline.model.errors import DecodeError
 from hookline.model.events import EVENTS, Agent, Event, Other, Task, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Translated
+from hookline.model.payloads import taken
 from hookline.model.ports import Caller
 from hookline.model.rewriting import overlay
 from hookline.model.support import Support
@@ -78,7 +79,7 @@ class JsonDialect(ABC):
     def parse(self, payload: bytes) -> dict[str, Any]:
         """The payload as an object."""
         try:
-            data = msgspec.json.decode(payload)
+            data = taken(payload)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as exc:
             why = "nested too deep" if isinstance(exc, RecursionError) else str(exc)
             raise DecodeError(f"the payload is not JSON: {why}") from exc
@@ -279,11 +280,12 @@ def _built(cls: type[Any], values: dict[str, Any]) -> Event:
             known[name] = msgspec.json.encode(value).decode()
         elif isinstance(value, list):
             known[name] = tuple(value)
-    event: Event = msgspec.convert(
-        {"event": cls.event_id(), **{k: v for k, v in known.items() if k not in _BUILT}},
-        cls,
-        strict=False,
-    )
+    plain = {k: v for k, v in known.items() if k not in _BUILT}
+    event: Event
+    if all(is_text[name] for name in plain):
+        event = cls(**known)  # as it is with most events: then there is nothing to force
+        return event
+    event = msgspec.convert({"event": cls.event_id(), **plain}, cls, strict=False)
     return replace(event, **{k: v for k, v in known.items() if k in _BUILT})
 
 

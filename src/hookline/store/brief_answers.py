@@ -20,24 +20,28 @@ _KEPT_WHOLE = 1 << 16
 class _Call:
     """One call: through which entries it came, and what the first of them was answered."""
 
-    __slots__ = ("_content", "_first", "answered", "at", "entries", "known")
+    __slots__ = ("_content", "_first", "answered", "at", "entries", "is_large", "known")
 
     def __init__(self, first: Arrival, at: float) -> None:
         self.entries = {first.entry}
         self.at = at
         self.known: Answered | None = None
         self.answered = asyncio.Event()
-        large = len(bytes(first.event.raw)) > _KEPT_WHOLE
-        self._content = first.content if large else None
-        self._first = None if large else first
+        self.is_large = len(bytes(first.event.raw)) > _KEPT_WHOLE
+        self._content: bytes | None = None
+        self._first: Arrival | None = first
 
     @property
     def content(self) -> bytes:
-        """The digest of the call; worked out only when another one might be the same."""
+        """The digest of the call; worked out when another one might be the same, at the latest."""
         if self._content is None:
             assert self._first is not None
             self._content, self._first = self._first.content, None
         return self._content
+
+    def shrink(self) -> None:
+        """Keeps the digest of the event and no more."""
+        _ = self.content
 
 
 class _Group:
@@ -99,6 +103,9 @@ class BriefAnswers:
             call.known, call.at = slot.kept, self._clock()
         finally:
             call.answered.set()
+            if call.is_large:
+                # Of a megabyte that takes as long as all the rest: when the answer has left.
+                asyncio.get_running_loop().call_soon(call.shrink)
 
     def _group(self, arrival: Arrival) -> _Group:
         key = (arrival.event.session_id, type(arrival.event), arrival.policy)
