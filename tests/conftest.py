@@ -15,8 +15,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from support.daemons import end_daemon
 
-# Whoever started the tests may be deaf to a hang-up, as under nohup; what we test must not be.
+# Whoever started the tests may be deaf to a hang-up, as under nohup, or to an interrupt, as in the
+# background of a script; what we test must not be.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Examples are judged by their result. How long one takes says more about the machine's other
 # tenants than about us.
