@@ -9,7 +9,7 @@ STAMP  := $(VENV)/.ready
 BENCH_STAMP := $(VENV)/.ready-bench
 LOCK   := uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --no-emit-index-url --no-header
 
-.PHONY: setup demo test check format bench coverage lock generate clean
+.PHONY: setup demo test test-interop check format bench coverage lock generate clean
 .DEFAULT_GOAL := test
 
 setup: $(STAMP)
@@ -41,6 +41,10 @@ demo: setup
 
 test: setup
 	$(BIN)/python -m pytest --numprocesses auto
+
+# Real, unmodified clients: pinned versions from npm, installed by the suite into its cache.
+test-interop: setup
+	$(BIN)/python -m pytest -m interop --numprocesses auto tests/interop
 
 check: setup
 	$(BIN)/ruff format --check .

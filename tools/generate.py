@@ -1,6 +1,6 @@
 """Writes what is generated from the code and committed: the JSON Schemas, docs/events.md,
-docs/matrix.md, docs/requirements.md, the tables of the dialects and the thin clients' last
-answers.
+docs/builtins.md, docs/matrix.md, docs/requirements.md, the tables of the dialects and the thin
+clients' last answers.
 
 ``--check`` compares instead.
 """
@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import builtin_pages
 import last_answers
 import msgspec
 import requirements
@@ -67,9 +68,19 @@ def events_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-_LEGEND = """Beside yes and no a cell names what is said instead, never
-weaker than what was meant: `deny` for an ask nobody can be asked, `feedback` where the output
-stays and the reason is added, `latch` where every later gate is closed until the next prompt.
+_MATRIX = """# Support matrix
+
+Generated from each dialect's `support.toml` and `evidence.toml`. Beside yes and no a cell names
+what is said instead, never weaker than what was meant: `deny` for an ask nobody can be asked,
+`feedback` where the output stays and the reason is added, `latch` where every later gate is closed
+until the next prompt.
+
+- **✓ proven**: a test showed it on the real, unmodified client, under each name of the event that
+  `hookline install` writes. `hookline matrix --json` names the client's version and the test.
+- **specified** (no sign): known from the client's documentation, its code or a look at it; the
+  JSON has the source.
+- **? unknown**: nobody has looked.
+
 """
 
 _REQUIREMENTS = """# Requirements
@@ -84,11 +95,11 @@ gap, and every gap is listed here.
 def generated() -> dict[Path, str]:
     """Every generated file and its text."""
     files = {ROOT / "schemas" / name: rendered(schema) for name, schema in schemas().items()}
-    page = "# Support matrix\n\nGenerated from each dialect's `support.toml`. " + _LEGEND
     files |= last_answers.generated()
     return files | {
         ROOT / "docs" / "events.md": events_page(),
-        ROOT / "docs" / "matrix.md": f"{page}\n{matrix.as_markdown()}",
+        ROOT / "docs" / "builtins.md": builtin_pages.as_markdown(),
+        ROOT / "docs" / "matrix.md": _MATRIX + matrix.as_markdown(matrix.platforms()),
         ROOT / "docs" / "requirements.md": _REQUIREMENTS
         + requirements.as_markdown(requirements.manifests()),
     }

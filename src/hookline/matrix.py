@@ -1,13 +1,29 @@
-"""What works where: every platform's support table side by side, as data and as Markdown."""
+"""What works where, and how that is known: every platform's support table side by side, as data
+and as Markdown."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
 from typing import Any
+
+import msgspec
+from msgspec import Struct
 
 from hookline import registry
 from hookline.model.events import EVENTS
-from hookline.model.support import Support
+from hookline.model.evidence import FIRES, STATES, Evidence, Proofs, State, evidence
+from hookline.model.support import EventSupport, Support
 
-__all__ = ["CAPABILITIES", "as_json", "as_markdown", "capability_rows", "event_rows", "platforms"]
+__all__ = [
+    "CAPABILITIES",
+    "MARKS",
+    "Cell",
+    "Platform",
+    "as_json",
+    "as_markdown",
+    "capability_rows",
+    "event_rows",
+    "platforms",
+]
 
 # (what a person wants, canonical event, cell)
 CAPABILITIES: tuple[tuple[str, str, str], ...] = (
@@ -30,75 +46,151 @@ CAPABILITIES: tuple[tuple[str, str, str], ...] = (
     ("end the run at a tool", "pre_tool_use", "halt"),
 )
 
+# Behind the value, for whoever sees no colours.
+MARKS: Mapping[State, str] = {"proven": " ✓", "specified": "", "unknown": " ?"}
 
-def platforms() -> list[Support]:
+
+class Cell(Struct, frozen=True):
+    """What is said in one cell, and how it is known."""
+
+    value: str
+    evidence: Evidence | None = None
+    """None where the platform has no such event, and so nothing is claimed."""
+
+    def __str__(self) -> str:
+        return self.value + (MARKS[self.evidence.state] if self.evidence else "")
+
+
+class Platform(Struct, frozen=True):
+    """A platform's support table, and what was shown of it."""
+
+    support: Support
+    proofs: Proofs = Proofs()
+    installed: frozenset[str] = frozenset()
+    """The native events that ``hookline install`` writes; empty where it writes none."""
+
+    def rows(self, event: str) -> list[EventSupport]:
+        """The native events that are this canonical one."""
+        return [row for row in self.support.events.values() if row.event == event]
+
+    def known(self, rows: Sequence[EventSupport], cell: str) -> Evidence:
+        """How a cell is known on all of these events: as well as on the least known of them.
+
+        An event that goes by two names is asked under the one that is installed.
+        """
+        used = [row for row in rows if row.native in self.installed] or rows
+        found = [evidence(self.support, row, cell, self.proofs) for row in used]
+        return max(found, key=lambda each: STATES.index(each.state))
+
+    def cells(self) -> Iterator[tuple[str, str, Cell]]:
+        """Every claim of the table: native event, cell, and what is said there."""
+        for native, row in self.support.events.items():
+            for cell, value in {FIRES: "yes", **row.cells}.items():
+                yield native, cell, Cell(value, self.known([row], cell))
+
+    def counts(self) -> dict[State, int]:
+        """How many cells are known in which way."""
+        found = [cell.evidence.state for _, _, cell in self.cells() if cell.evidence]
+        return {state: found.count(state) for state in STATES}
+
+
+def platforms() -> list[Platform]:
     """Every platform but our own contract."""
-    names = [name for name in registry.dialect_names() if name != "canonical"]
-    return [registry.dialect(name).support for name in names]
+    return [_platform(name) for name in registry.dialect_names() if name != "canonical"]
 
 
-def event_rows(supports: Sequence[Support]) -> Iterator[tuple[str, list[str]]]:
+def _platform(name: str) -> Platform:
+    file = files("hookline.dialects").joinpath(name.replace("-", "_"), "evidence.toml")
+    proofs = msgspec.toml.decode(file.read_bytes(), type=Proofs) if file.is_file() else Proofs()
+    installs = name in registry.installer_names()
+    installed = frozenset(registry.installer(name).events()) if installs else frozenset[str]()
+    return Platform(registry.dialect(name).support, proofs, installed)
+
+
+def event_rows(known: Sequence[Platform]) -> Iterator[tuple[str, list[Cell]]]:
     """For each canonical event that some platform has: its native names there."""
     for event in EVENTS:
-        names = [
-            ", ".join(name for name, row in support.events.items() if row.event == event)
-            for support in supports
-        ]
-        if any(names):
-            yield event, names
+        cells = [_names(platform, event) for platform in known]
+        if any(cell.evidence for cell in cells):
+            yield event, cells
 
 
-def capability_rows(supports: Sequence[Support]) -> Iterator[tuple[str, list[str]]]:
+def _names(platform: Platform, event: str) -> Cell:
+    rows = platform.rows(event)
+    if not rows:
+        return Cell("—")
+    return Cell(", ".join(row.native for row in rows), platform.known(rows, FIRES))
+
+
+def capability_rows(known: Sequence[Platform]) -> Iterator[tuple[str, list[Cell]]]:
     """For each capability: yes, what is said instead, or — where there is no such event."""
     for what, event, cell in CAPABILITIES:
-        yield what, [_capability(support, event, cell) for support in supports]
+        yield what, [_capability(platform, event, cell) for platform in known]
 
 
-def _capability(support: Support, event: str, cell: str) -> str:
-    rows = [row for row in support.events.values() if row.event == event]
+def _capability(platform: Platform, event: str, cell: str) -> Cell:
+    rows = platform.rows(event)
     if not rows:
-        return "—"
+        return Cell("—")
     said = list(dict.fromkeys("yes" if row.can(cell) else row.instead(cell) for row in rows))
     words = ["no" if word == "none" else word for word in said]
-    return " / ".join(sorted(words, key=lambda word: word != "yes"))
+    value = " / ".join(sorted(words, key=lambda word: word != "yes"))
+    return Cell(value, platform.known(rows, cell))
 
 
-def as_json() -> dict[str, Any]:
+def as_json(known: Sequence[Platform]) -> dict[str, Any]:
     """The whole matrix as data."""
-    supports = platforms()
+    ids = [each.support.id for each in known]
     return {
-        "platforms": [
-            {"id": each.id, "client": each.client, "version": each.version} for each in supports
-        ],
-        "events": {
-            event: dict(zip((each.id for each in supports), names, strict=True))
-            for event, names in event_rows(supports)
-        },
+        "platforms": [_summary(each) for each in known],
+        "events": {event: dict(zip(ids, cells, strict=True)) for event, cells in event_rows(known)},
         "capabilities": {
-            what: dict(zip((each.id for each in supports), cells, strict=True))
-            for what, cells in capability_rows(supports)
+            what: dict(zip(ids, cells, strict=True)) for what, cells in capability_rows(known)
         },
-        "cells": {
-            each.id: {
-                name: {"event": row.event, "source": row.source, **row.cells}
-                for name, row in each.events.items()
-            }
-            for each in supports
-        },
+        "cells": {each.support.id: _cells(each) for each in known},
     }
 
 
-def as_markdown() -> str:
-    """Two tables: events × platforms, capabilities × platforms."""
-    supports = platforms()
-    heads = [each.id for each in supports]
-    versions = ", ".join(f"{each.client} {each.version}" for each in supports)
-    capabilities = _table("capability", heads, capability_rows(supports))
-    events = _table("event", heads, event_rows(supports))
-    return f"{capabilities}\n{events}\nWritten for: {versions}.\n"
+def _summary(platform: Platform) -> dict[str, Any]:
+    support = platform.support
+    named = {"id": support.id, "client": support.client, "version": support.version}
+    return {**named, "evidence": platform.counts(), "also_proven": platform.proofs.also}
 
 
-def _table(corner: str, heads: Sequence[str], rows: Iterator[tuple[str, list[str]]]) -> str:
+def _cells(platform: Platform) -> dict[str, dict[str, Any]]:
+    table: dict[str, dict[str, Any]] = {
+        native: {"event": row.event, "source": row.source}
+        for native, row in platform.support.events.items()
+    }
+    for native, name, cell in platform.cells():
+        table[native][name] = cell
+    return table
+
+
+def as_markdown(known: Sequence[Platform]) -> str:
+    """Tables: capabilities × platforms, how much is proven, events × platforms."""
+    heads = [each.support.id for each in known]
+    parts = (
+        _table("capability", heads, capability_rows(known)),
+        _counts(known),
+        _table("event", heads, event_rows(known)),
+    )
+    versions = ", ".join(f"{each.support.client} {each.support.version}" for each in known)
+    return "\n".join(parts) + f"\nWritten for: {versions}.\n"
+
+
+def _table(corner: str, heads: Sequence[str], rows: Iterator[tuple[str, list[Cell]]]) -> str:
     lines = [f"| {corner} | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
-    lines += [f"| {name} | {' | '.join(cell or '—' for cell in cells)} |" for name, cells in rows]
+    lines += [f"| {name} | {' | '.join(map(str, cells))} |" for name, cells in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _counts(known: Sequence[Platform]) -> str:
+    lines = [
+        "| cells | proven ✓ | specified | unknown ? | also proven |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for each in known:
+        numbers = [*each.counts().values(), len(each.proofs.also)]
+        lines.append(f"| {each.support.id} | {' | '.join(map(str, numbers))} |")
     return "\n".join(lines) + "\n"

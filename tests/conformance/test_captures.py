@@ -15,9 +15,10 @@ from hookline.model.tools import ToolKind
 DIALECTS = Path(hookline.__file__).parent / "dialects"
 NATIVE = [name for name in registry.dialect_names() if name != "canonical"]
 CAPTURES = [
-    pytest.param(name, path, id=f"{name}-{path.stem}")
+    pytest.param(name, path, id=f"{name}-{path.parent.name}-{path.stem}")
     for name in NATIVE
-    for path in sorted((DIALECTS / name.replace("-", "_") / "captures").glob("*.json"))
+    for pattern in ("*.json", "lab/*.json")
+    for path in sorted((DIALECTS / name.replace("-", "_") / "captures").glob(pattern))
 ]
 
 

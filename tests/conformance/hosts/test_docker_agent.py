@@ -182,9 +182,10 @@ def test_a_new_worktree_is_prepared_where_it_is(project: Path) -> None:
 
 
 def test_builtins_run_and_those_that_are_not_there_yet_say_so(project: Path) -> None:
-    outcome = example("builtins", TurnStart(), project)
+    (project / "GUIDELINES.md").write_text("Be kind.")
+    outcome = example("builtins", TurnStart(cwd=str(project)), project)
     assert outcome.answer.context[0].startswith("Today's date: ")
-    assert "add_prompt_files" in outcome.answer.notice[0]
+    assert outcome.answer.context[1] == "Be kind."
     assert "Working directory" in example("builtins", SessionStart(), project).answer.context[0]
     assert example("builtins", BeforeLlmCall(iteration=50), project).verdict is Verdict.PASS
     assert example("builtins", BeforeLlmCall(iteration=51), project).verdict is Verdict.DENY
@@ -195,10 +196,16 @@ def test_builtins_run_and_those_that_are_not_there_yet_say_so(project: Path) -> 
     assert "snapshot" in example("settings", SessionStart(), project).answer.notice[0]
 
 
+def test_its_shell_guard_asks_before_what_its_table_calls_destructive(project: Path) -> None:
+    assert example("preempt", shell("ls -la"), project).verdict is Verdict.PASS
+    outcome = example("preempt", shell("rm -rf build"), project)
+    assert outcome.verdict is Verdict.ASK
+    assert outcome.answer.metadata["blast_radius"] == "high"
+    assert outcome.answer.metadata["category"] == "fs-delete"
+
+
 def test_what_cannot_run_yet_fails_closed_before_a_tool(project: Path) -> None:
-    for name in ("judge", "preempt"):
-        outcome = example(name, shell("ls"), project)
-        assert outcome.verdict is Verdict.DENY
+    assert example("judge", shell("ls"), project).verdict is Verdict.DENY
     read = PreToolUse(tool=tool("read", path="a"))
     assert example("judge", read, project).verdict is Verdict.PASS
 

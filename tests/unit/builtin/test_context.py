@@ -34,6 +34,8 @@ def text(name: str, event: Event, caller: Caller = NOBODY) -> str:
         ("add_directory_listing", "session_start"),
         ("add_user_info", "session_start"),
         ("add_git_status", "turn_start"),
+        ("add_git_diff", "turn_start"),
+        ("add_prompt_files", "turn_start"),
         ("add_recent_commits", "session_start"),
         ("max_iterations", "before_llm_call"),
     ],

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec import ValidationError, convert
 
-from hookline.builtin import _git, add_git_status, add_recent_commits
+from hookline.builtin import _git, add_git_diff, add_git_status, add_recent_commits
 from hookline.model.answers import PASS
 from hookline.model.events import Event, SessionStart, TurnStart
 from hookline.model.ports import Caller
@@ -176,3 +176,47 @@ def test_a_bare_repository_inside_a_checkout_is_none(tmp_path: Path, caller: Cal
     git(tmp_path, "init", "--bare")
     assert said(add_git_status, TurnStart(cwd=str(tmp_path)), caller) == ""
     assert said(add_recent_commits, SessionStart(cwd=str(tmp_path)), caller) == ""
+
+
+def changed(repository: Path) -> Event:
+    """A work tree in which one line is new."""
+    (repository / "a.py").write_text("one\n")
+    git(repository, "add", "a.py")
+    git(repository, "commit", "-m", "begin")
+    (repository / "a.py").write_text("one\ntwo\n")
+    return TurnStart(cwd=str(repository))
+
+
+def test_the_difference_is_told_in_numbers(repository: Path, caller: Caller) -> None:
+    text = said(add_git_diff, changed(repository), caller)
+    assert text.startswith("Current working-tree diff (stat):\n\n")
+    assert "a.py | 1 +" in text
+    assert "+two" not in text
+
+
+@pytest.mark.parametrize("options", [{"full": True}, {"args": ["full"]}])
+def test_the_difference_is_told_whole_where_that_is_asked_for(
+    options: dict[str, Any], repository: Path, caller: Caller
+) -> None:
+    text = said(add_git_diff, changed(repository), caller, **options)
+    assert text.startswith("Current working-tree diff:\n\n")
+    assert "\n+two" in text
+
+
+def test_without_a_difference_or_a_repository_nothing_is_told(
+    repository: Path, caller: Caller
+) -> None:
+    assert said(add_git_diff, TurnStart(cwd=str(repository)), caller) == ""
+    assert said(add_git_diff, TurnStart(cwd="/"), caller) == ""
+    assert said(add_git_diff, TurnStart(), caller) == ""
+
+
+def test_a_repository_cannot_have_its_own_program_show_the_difference(
+    repository: Path, caller: Caller
+) -> None:
+    event = changed(repository)
+    git(repository, "config", "diff.external", "touch started; echo")
+    git(repository, "config", "diff.x.textconv", "touch started; cat")
+    (repository / ".gitattributes").write_text("*.py diff=x\n")
+    assert "+two" in said(add_git_diff, event, caller, full=True)
+    assert not (repository / "started").exists()

@@ -23,6 +23,8 @@ __all__ = ["ClaudeCode"]
 
 # Exit code 2 is the only word that blocks on these.
 _EXIT_2 = {"TaskCreated", "TaskCompleted", "TeammateIdle", "WorktreeCreate", "Elicitation"}
+# Context is plain text there, and an object of the event's own beside a block voids the block.
+_PLAIN = {"PreCompact", "PostCompact"}
 
 
 class ClaudeCode(JsonDialect):
@@ -104,7 +106,7 @@ class ClaudeCode(JsonDialect):
             return Reply(stderr=answer.reason.encode("utf-8", "replace"), exit_code=2)
         if answer.follow_up and native in _EXIT_2 and answer.verdict is not Verdict.HALT:
             return Reply(stderr=joined(answer.follow_up).encode("utf-8", "replace"), exit_code=2)
-        if native in {"PreCompact", "PostCompact"} and answer.verdict is Verdict.PASS:
+        if native in _PLAIN and answer.verdict is Verdict.PASS:
             return Reply(stdout=joined(answer.context).encode("utf-8", "replace"))
         body = self._body(native, outcome, answer)
         return Reply(stdout=line(body) if body else b"")
@@ -114,7 +116,7 @@ class ClaudeCode(JsonDialect):
         own: dict[str, Any] = {}
         if answer.notice:
             body["systemMessage"] = joined(answer.notice)
-        if answer.context:
+        if answer.context and native not in _PLAIN:
             own["additionalContext"] = joined(answer.context)
         if answer.verdict is Verdict.HALT:
             body |= {"continue": False, "stopReason": answer.reason}

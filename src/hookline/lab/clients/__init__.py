@@ -1,0 +1,1 @@
+"""One module per coding agent: where it comes from and how it is run headless."""

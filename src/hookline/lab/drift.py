@@ -1,0 +1,273 @@
+"""What a newer client sends and does differently from the one that was recorded. Pure functions.
+
+Knows recordings and reports of effects; must not know where they are, nor how they are shown.
+
+Absence proves nothing by itself: no script provokes every event, and a field may be there on some
+occasions only. So what is missing counts when it should have been there: an event when a script
+that provoked it was played again, a field when it was in every such payload. The rest is named as
+not seen this time.
+
+Recordings of ours and of others may stand side by side. What is in any of them is known, so it is
+not new; but where there are any of ours, only they say what has to be there again.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+
+import msgspec
+from msgspec import Struct
+
+from hookline.lab.recordings import ASKED, Recording, RecordingError
+from hookline.lab.shapes import Shape, parent
+
+__all__ = ["Difference", "Drift", "Kind", "compare", "compare_effects", "effects"]
+
+
+class Kind(StrEnum):
+    """How two versions of a client differ."""
+
+    NEW_EVENT = "new event"
+    VANISHED_EVENT = "vanished event"
+    NEW_FIELD = "new field"
+    VANISHED_FIELD = "vanished field"
+    CHANGED_TYPE = "changed type"
+    NEW_VARIABLE = "new variable"
+    VANISHED_VARIABLE = "vanished variable"
+    NEW_EFFECT = "new effect"
+    VANISHED_EFFECT = "vanished effect"
+    CHANGED_EFFECT = "changed effect"
+    # What says nothing about the client yet.
+    EVENT_NOT_SEEN = "event not seen"
+    FIELD_NOT_SEEN = "field not seen"
+    TOOL_NOT_KNOWN = "tool not recorded before"
+    SCRIPTED = "asked for differently"
+
+    @property
+    def counts(self) -> bool:
+        """Whether the client is different; otherwise only what was played is."""
+        return self not in _NOTES
+
+
+_NOTES = {Kind.EVENT_NOT_SEEN, Kind.FIELD_NOT_SEEN, Kind.TOOL_NOT_KNOWN, Kind.SCRIPTED}
+
+
+class Difference(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that is not as it was."""
+
+    kind: Kind
+    event: str = ""
+    tool: str = ""
+    field: str = ""
+    """The field, the variable, or the effect that it is about."""
+    was: str = ""
+    now: str = ""
+
+
+class Drift(Struct, frozen=True, kw_only=True):
+    """Everything that differs between two sets of recordings of one client."""
+
+    client: str
+    was: str
+    """The version of the older recordings."""
+    now: str
+    differences: tuple[Difference, ...] = ()
+    notes: tuple[Difference, ...] = ()
+    """What was not provoked, or was scripted differently: no difference of the client's."""
+
+
+def compare(old: Sequence[Recording], new: Sequence[Recording]) -> Drift:
+    """What the newer recordings have that the older have not, and the other way round."""
+    if {each.client for each in old} != {each.client for each in new}:
+        was, now = (_named({each.client for each in side}) for side in (old, new))
+        raise RecordingError(f"recordings of {was} and of {now} cannot be compared: one client")
+    before, after = _by_event(old), _by_event(new)
+    found = [*_events(before, after)]
+    for event in (each for each in before if each in after):
+        found += _fields(event, before[event], after[event])
+        found += _tools(event, before[event], after[event])
+        found += _variables(event, before[event], after[event])
+    return Drift(
+        client=_named({each.client for each in new}),
+        was=_named({each.version for each in old}),
+        now=_named({each.version for each in new}),
+        differences=tuple(each for each in found if each.kind.counts),
+        notes=tuple(each for each in found if not each.kind.counts),
+    )
+
+
+# ── events ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _events(
+    before: Mapping[str, Sequence[Recording]], after: Mapping[str, Sequence[Recording]]
+) -> Iterator[Difference]:
+    for event in (each for each in after if each not in before):
+        yield Difference(kind=Kind.NEW_EVENT, event=event)
+    played = {name for recordings in after.values() for name in _played(recordings)}
+    for event in (each for each in before if each not in after):
+        again = sorted(_played(before[event]) & played)
+        if again:
+            was = f"seen in {', '.join(again)}"
+            yield Difference(kind=Kind.VANISHED_EVENT, event=event, was=was)
+        else:
+            yield Difference(kind=Kind.EVENT_NOT_SEEN, event=event)
+
+
+def _played(recordings: Iterable[Recording]) -> set[str]:
+    """The scripts of ours that provoked these; another recorder's names are no promise."""
+    return {name for each in _ours(recordings) for name in each.scenarios}
+
+
+def _ours(recordings: Iterable[Recording]) -> list[Recording]:
+    """Those that were made with the scripts there still are."""
+    return [each for each in recordings if each.recorded]
+
+
+# ── fields ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _fields(event: str, old: Sequence[Recording], new: Sequence[Recording]) -> Iterator[Difference]:
+    """What every tool's payload of an event has around what is the tool's own."""
+    known, promised, after = (
+        Shape(each.around for each in side) for side in (old, _ours(old) or old, new)
+    )
+    for path in _there_is_a_place_for(known, after):
+        yield Difference(kind=Kind.NEW_FIELD, event=event, field=path, now=after.said(path))
+    for path in _there_is_a_place_for(after, known):
+        kind = Kind.VANISHED_FIELD if promised.is_always_there(path) else Kind.FIELD_NOT_SEEN
+        yield Difference(kind=kind, event=event, field=path, was=known.said(path))
+    yield from _types(event, "", known, after)
+
+
+def _tools(event: str, old: Sequence[Recording], new: Sequence[Recording]) -> Iterator[Difference]:
+    """What each tool was asked, and what it answered."""
+    before, after = _by_tool(old), _by_tool(new)
+    for tool in after:
+        if tool and tool not in before:
+            yield Difference(kind=Kind.TOOL_NOT_KNOWN, event=event, tool=tool)
+    for tool in (each for each in before if each in after):
+        ours = _ours(before[tool])
+        known, promised, now = (
+            Shape(each.own for each in side)
+            for side in (before[tool], ours or before[tool], after[tool])
+        )
+        for found in _tool_fields(event, tool, known, promised, now):
+            # With the same scripts the model asks the same: only then is it the client's doing.
+            asked = found.field.partition(".")[0] in ASKED
+            scripted = asked and not ours and found.kind is not Kind.CHANGED_TYPE
+            yield msgspec.structs.replace(found, kind=Kind.SCRIPTED) if scripted else found
+
+
+def _tool_fields(
+    event: str, tool: str, known: Shape, promised: Shape, after: Shape
+) -> Iterator[Difference]:
+    for path in _there_is_a_place_for(known, after):
+        if parent(path):
+            now = after.said(path)
+            yield Difference(kind=Kind.NEW_FIELD, event=event, tool=tool, field=path, now=now)
+    for path in _there_is_a_place_for(after, known):
+        if parent(path):
+            kind = Kind.VANISHED_FIELD if promised.is_always_there(path) else Kind.FIELD_NOT_SEEN
+            was = known.said(path)
+            yield Difference(kind=kind, event=event, tool=tool, field=path, was=was)
+    yield from _types(event, tool, known, after)
+
+
+def _there_is_a_place_for(here: Shape, there: Shape) -> Iterator[str]:
+    """Fields only there, of objects that are here too; of a new object only the object itself."""
+    for path in there:
+        if path not in here and not path.endswith("]") and here.has_object(parent(path)):
+            yield path
+
+
+def _types(event: str, tool: str, before: Shape, after: Shape) -> Iterator[Difference]:
+    for path in (each for each in before if each in after):
+        was, now = before.types[path], after.types[path]
+        # A field that was empty so far had no type yet.
+        if now <= was or was == {"null"}:
+            continue
+        yield Difference(
+            kind=Kind.CHANGED_TYPE,
+            event=event,
+            tool=tool,
+            field=path,
+            was=before.said(path),
+            now=after.said(path),
+        )
+
+
+# ── what the client sets for its hooks ──────────────────────────────────────────────────────
+
+
+def _variables(
+    event: str, old: Sequence[Recording], new: Sequence[Recording]
+) -> Iterator[Difference]:
+    """Names in the environment; another recorder set names of its own."""
+    ours, theirs = _ours(old), _ours(new)
+    if not ours or not theirs:
+        return
+    before, after = (_names(side) for side in (ours, theirs))
+    for name in sorted(set().union(*after) - set().union(*before)):
+        yield Difference(kind=Kind.NEW_VARIABLE, event=event, field=name)
+    for name in sorted(set.intersection(*before) - set().union(*after)):
+        yield Difference(kind=Kind.VANISHED_VARIABLE, event=event, field=name)
+
+
+def _names(recordings: Sequence[Recording]) -> list[set[str]]:
+    return [set(each.env_names) for each in recordings]
+
+
+# ── effects ─────────────────────────────────────────────────────────────────────────────────
+
+
+def effects(report: bytes, name: str) -> Mapping[str, str]:
+    """What each line of a ``hookline verify --json`` report says. Raises RecordingError."""
+    try:
+        lines = msgspec.json.decode(report, type=_Report).lines
+    except msgspec.DecodeError as error:
+        wanted = "expected what `hookline verify --json` prints"
+        raise RecordingError(f"`{name}` is no report of effects: {error}; {wanted}") from error
+    return {each.id: each.state for each in lines}
+
+
+class _Line(Struct, frozen=True):
+    id: str
+    state: str
+
+
+class _Report(Struct, frozen=True):
+    lines: tuple[_Line, ...]
+
+
+def compare_effects(old: Mapping[str, str], new: Mapping[str, str]) -> Sequence[Difference]:
+    """Which effects are others than they were."""
+    found = []
+    for effect in dict.fromkeys((*old, *new)):
+        was, now = old.get(effect, ""), new.get(effect, "")
+        if was != now:
+            kind = Kind.CHANGED_EFFECT if was and now else Kind.VANISHED_EFFECT
+            kind = kind if was else Kind.NEW_EFFECT
+            found.append(Difference(kind=kind, field=effect, was=was, now=now))
+    return found
+
+
+# ── sorting ─────────────────────────────────────────────────────────────────────────────────
+
+
+def _by_event(recordings: Iterable[Recording]) -> Mapping[str, Sequence[Recording]]:
+    found: dict[str, list[Recording]] = defaultdict(list)
+    for each in recordings:
+        found[each.event].append(each)
+    return found
+
+
+def _by_tool(recordings: Iterable[Recording]) -> Mapping[str, Sequence[Recording]]:
+    found: dict[str, list[Recording]] = defaultdict(list)
+    for each in recordings:
+        found[each.tool].append(each)
+    return found
+
+
+def _named(words: Iterable[str]) -> str:
+    return ", ".join(sorted(words))

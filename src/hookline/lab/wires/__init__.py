@@ -1,0 +1,1 @@
+"""The HTTP formats that models are asked in, one module each."""

@@ -1,0 +1,125 @@
+"""Which probes are played on a client, with which words, and what needs no session to be said."""
+
+from collections.abc import Iterable, Mapping
+from secrets import token_hex
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from hookline.lab.ports import Client
+from hookline.lab.script import Agent, Script, Turn
+from hookline.model.errors import HooklineError
+from hookline.model.support import Support
+from hookline.verifying.claims import LIMITS, Promise, promise
+from hookline.verifying.lines import Line, Names, Part, Probe, Scene, State
+
+__all__ = ["Plan", "Played", "make_plan"]
+
+
+class Played(Struct, frozen=True):
+    """One probe that is going to be played."""
+
+    probe: Probe
+    names: Names
+    promised: Promise
+
+    @property
+    def part(self) -> Part:
+        """What it adds to its session."""
+        return self.probe.part(self.names)
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """Everything that is known before the client is started."""
+
+    played: tuple[Played, ...]
+    known: Mapping[str, Line]
+    """The lines of the probes that are not played, by their id."""
+    limits: tuple[Line, ...]
+    """What is tried by no probe and what this client cannot do."""
+
+    @property
+    def scenes(self) -> tuple[Scene, ...]:
+        """The sessions, in order."""
+        return tuple(dict.fromkeys(each.probe.scene for each in self.played))
+
+    def of(self, scene: Scene) -> tuple[Played, ...]:
+        """The probes that share a session, in order."""
+        return tuple(each for each in self.played if each.probe.scene == scene)
+
+    def script(self, scene: Scene) -> Script:
+        """What is asked and answered in a session."""
+        parts = [each.part for each in self.of(scene)]
+        words = ["Please do the work of this canary session.", *(part.prompt for part in parts)]
+        return Script(
+            prompt=" ".join(filter(None, words)),
+            turns=tuple(turn for part in parts for turn in part.turns),
+        )
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """The project's files before the first session."""
+        found: dict[str, str] = {}
+        for each in self.played:
+            found |= each.part.files
+        return found
+
+    @property
+    def config(self) -> bytes:
+        """The ``hookline.yaml`` with all the canary hooks; JSON is YAML too."""
+        hooks = [
+            {"name": f"{each.names.word} {number}", **hook}
+            for each in self.played
+            for number, hook in enumerate(each.part.hooks, start=1)
+        ]
+        text: dict[str, Any] = {"version": 1, "hooks": hooks}
+        return msgspec.json.format(msgspec.json.encode(text), indent=2) + b"\n"
+
+
+def make_plan(
+    probes: Iterable[Probe],
+    client: Client,
+    support: Support,
+    installed: Iterable[str],
+    *,
+    limits: bool = True,
+) -> Plan:
+    """The plan for a client; ``installed`` are the native events that hookline is written for."""
+    natives = tuple(installed)
+    nonce = token_hex(4)
+    played: list[Played] = []
+    known: dict[str, Line] = {}
+    for probe in probes:
+        promised = promise(probe.claim, support, natives) if probe.claim else Promise("yes")
+        names = Names(f"canary-{probe.id}-{nonce}", f"MK{nonce}{probe.id.replace('-', '')}MK")
+        each = Played(probe, names, promised)
+        if not promised.can_be_seen:
+            known[probe.id] = _line(probe, State.CANNOT, promised.cannot)
+        elif why := _unsayable(client, each.part.turns):
+            known[probe.id] = _line(probe, State.SKIPPED, why)
+        else:
+            played.append(each)
+    named = tuple(
+        Line(id=limit.id, title=limit.title, state=State.CANNOT, detail=said.cannot)
+        for limit in LIMITS
+        if limits and (said := promise(limit.claim, support, natives)).cannot
+    )
+    return Plan(played=tuple(played), known=known, limits=named)
+
+
+def _line(probe: Probe, state: State, detail: str) -> Line:
+    return Line(id=probe.id, title=probe.title, state=state, detail=detail)
+
+
+def _unsayable(client: Client, turns: Iterable[Turn]) -> str:
+    """Why the client's model has no call for one of the acts; empty when it has for all."""
+    for turn in turns:
+        for act in turn.do:
+            try:
+                client.call(act)
+            except HooklineError as error:
+                return str(error)
+            if isinstance(act, Agent) and (why := _unsayable(client, act.turns)):
+                return why
+    return ""

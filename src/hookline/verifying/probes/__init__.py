@@ -1,0 +1,1 @@
+"""What is tried on a client, one value each; every module here has ``PROBES``."""

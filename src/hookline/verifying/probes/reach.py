@@ -1,0 +1,93 @@
+"""Where guards have to reach: MCP tools, sub-agents, edits by patch."""
+
+from hookline.lab.script import Agent, Edit, Mcp, Read, Shell, Turn
+from hookline.verifying.evidence import Evidence
+from hookline.verifying.lines import Finding, Names, Part, Probe, State
+from hookline.verifying.probes._judging import blocked, not_seen
+from hookline.verifying.scenes import WORK
+
+__all__ = ["PROBES"]
+
+_DENY = ("pre_tool_use", "deny")
+
+
+def _mcp(names: Names) -> Part:
+    # Its twin calls the same tool, so the word decides and not the name.
+    judge = f"if grep -q {names.word}; then echo {names.mark} >&2; exit 2; fi"
+    return Part(
+        hooks=({"on": "pre_tool_use", "match": {"mcp": "lab.echo_text"}, "run": judge},),
+        turns=(Turn(do=(Mcp("echo_text", {"text": names.word}),)),),
+    )
+
+
+def _agent(names: Names) -> Part:
+    match = {"tool": "shell", "command": f"*{names.word}*"}
+    # Without the word: only the command itself is to be known by it.
+    prompt = f"Please attend to {names.mark[::-1]}."
+    inner = (Turn(do=(Shell(f"touch {names.word}"),)), Turn(say="That is done."))
+    return Part(
+        hooks=({"on": "pre_tool_use", "match": match, "deny": names.mark},),
+        turns=(Turn(do=(Agent(prompt, inner),)),),
+    )
+
+
+def _edit(names: Names) -> Part:
+    match = {"tool": ["edit", "write"], "path": names.word}
+    return Part(
+        hooks=({"on": "pre_tool_use", "match": match, "deny": names.mark},),
+        files={names.word: "before\n"},
+        turns=(
+            Turn(do=(Read(names.word),)),
+            Turn(do=(Edit(names.word, "before", "after"),)),
+        ),
+    )
+
+
+def _is_not_echoed(seen: Evidence) -> Finding:
+    told = seen.told
+    if told is None:
+        return not_seen(seen, "the model was told nothing of the call")
+    if seen.names.mark in told:
+        return Finding(State.OK, "the model was told why instead of an answer")
+    if seen.names.word in told:
+        return Finding(State.FAILED, "the tool answered")
+    return not_seen(seen, "the model was told neither an answer nor why there is none")
+
+
+def _edit_is_blocked(seen: Evidence) -> Finding:
+    """The file was read first, so that the model was told something says nothing."""
+    found = blocked(seen)
+    if found.state is State.OK and seen.names.mark not in (seen.told or ""):
+        return not_seen(seen, "the file is as it was, but nothing shows that our guard kept it so")
+    return found
+
+
+PROBES = (
+    Probe(
+        id="mcp",
+        title="guards reach MCP tools",
+        scene=WORK,
+        claim=_DENY,
+        twin="control-mcp",
+        part=_mcp,
+        judge=_is_not_echoed,
+    ),
+    Probe(
+        id="edit",
+        title="guards reach edits by patch",
+        scene=WORK,
+        claim=_DENY,
+        twin="control-edit",
+        part=_edit,
+        judge=_edit_is_blocked,
+    ),
+    Probe(
+        id="sub-agent",
+        title="guards reach the tools of sub-agents",
+        scene=WORK,
+        claim=_DENY,
+        twin="control-sub-agent",
+        part=_agent,
+        judge=blocked,
+    ),
+)

@@ -1,0 +1,56 @@
+"""Why a line is not as it should be, as far as hookline's own journal tells.
+
+The journal never decides whether a line is good: it says what hookline thinks it did.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hookline.verifying.lines import Names
+
+__all__ = ["reason"]
+
+Journal = Sequence[Mapping[str, Any]]
+
+_STRONG = ("halt", "deny", "ask")
+
+
+def reason(journal: Journal, names: Names, claim: tuple[str, str] | None) -> str:
+    """What hookline made of the probe's events, in one sentence."""
+    if not journal:
+        return "hookline was never called, or keeps no journal"
+    event = claim[0] if claim else ""
+    about = [each for each in journal if _is_about(each, names, event)]
+    if not about:
+        what = event or "such an event"
+        return f"{what} never reached hookline for it"
+    if claim is None:
+        return _of_the_person(about)
+    failed = next((each["failure"] for each in about if each.get("failure")), "")
+    if failed:
+        return f"hookline failed at it: {failed}"
+    said = next((word for word in _STRONG if any(e.get("verdict") == word for e in about)), "")
+    if said:
+        return f"hookline said {said}, and the client did otherwise"
+    if any(names.mark in json.dumps(each.get("stdout") or "") for each in about):
+        return "hookline said it, and the client did not pass it on"
+    return f"hookline saw {event} and let it pass: the canary hook did not match"
+
+
+def _of_the_person(about: Journal) -> str:
+    """What stopped an act that no canary hook is about: a rule of the person's own."""
+    for each in about:
+        if each.get("verdict") in _STRONG:
+            who = ", ".join(f"`{name}`" for name in each.get("decided_by") or ())
+            return f"a hook of your own said {each['verdict']}: {who or each.get('reason')}"
+    return "hookline let it pass"
+
+
+def _is_about(recorded: Mapping[str, Any], names: Names, event: str) -> bool:
+    if event and recorded.get("event") != event:
+        return False
+    text = json.dumps(recorded.get("payload"), default=str, ensure_ascii=False)
+    # A session's start and end carry no word of ours.
+    wordless = event in {"session_start", "stop"}
+    return wordless or names.word in text

@@ -1,0 +1,11 @@
+"""The sessions of a verification. As few as possible: whatever can share one does."""
+
+from hookline.verifying.lines import Scene
+
+__all__ = ["HALT", "PROMPT", "STOP", "WORK"]
+
+WORK = Scene("work", "tools, context and output", 10)
+HALT = Scene("halt", "ending a run", 20)
+PROMPT = Scene("prompt", "a prompt that is blocked", 30)
+# The last one: the file that switches its hook on stays in the project.
+STOP = Scene("stop", "keeping the agent going", 90)

@@ -1,0 +1,173 @@
+"""A real client in a room of its own with hookline installed: sessions are played, effects looked at.
+
+Hooks are written as people write them, into a ``hookline.yaml``, and put in by ``hookline install``.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from hookline.lab.hooked import call_hookline, install_hookline, uninstall_hookline
+from hookline.lab.hooked import journal as journal_of
+from hookline.lab.playing import Stage, stage
+from hookline.lab.ports import Asked, Client, Program, Room, Session, Wish
+from hookline.lab.rooms import furnished_room
+from hookline.lab.script import Script
+from hookline.processes import Finished
+
+__all__ = ["Arena", "arena", "config", "conversation", "rule", "texts", "witness"]
+
+WITNESSED = "witness"
+"""The directory of a room in which `witness` leaves the events it saw."""
+
+
+class Arena:
+    """One client, its room, and hookline as it was installed there."""
+
+    def __init__(self, set_up: Stage) -> None:
+        self.stage = set_up
+
+    @property
+    def client(self) -> Client:
+        """The driver of the client."""
+        return self.stage.client
+
+    @property
+    def room(self) -> Room:
+        """Where everything happens."""
+        return self.stage.room
+
+    def play(self, script: Script, *, wish: Wish | None = None, timeout: float = 0.0) -> Session:
+        """One session, which has to end by itself."""
+        session = self.stage.play(script, wish=wish, timeout=timeout)
+        assert not session.cut, f"{session.cut}: {session.stderr.decode(errors='replace')}"
+        return session
+
+    # ── before a session ──
+
+    def write_config(self, text: str) -> None:
+        """The person's own config, which needs no trust."""
+        _write(self.user_config, text)
+
+    def write_project_config(self, text: str) -> None:
+        """The config that the project brings, which needs it."""
+        _write(Path(self.room.project, "hookline.yaml"), text)
+
+    @property
+    def user_config(self) -> Path:
+        """Where the person's own config is."""
+        return Path(self.room.env["XDG_CONFIG_HOME"], "hookline", "hookline.yaml")
+
+    def install(self, *options: str) -> None:
+        """``hookline install`` for this client, and ``hookline trust`` for the project's config."""
+        install_hookline(self.room, self.client.dialect, *options)
+
+    def uninstall(self) -> None:
+        """``hookline uninstall`` for this client."""
+        uninstall_hookline(self.room, self.client.dialect)
+
+    def hookline(self, *words: str, env: Mapping[str, str] | None = None) -> Finished:
+        """``hookline WORDS`` as the person in this room would type it."""
+        return call_hookline(self.room, *words, env=env)
+
+    # ── after it ──
+
+    def ran(self, name: str) -> bool:
+        """Whether the project has a file of this name: acts of a script leave one."""
+        return os.path.lexists(os.path.join(self.room.project, name))
+
+    def file(self, name: str) -> str:
+        """What is in a file of the project."""
+        return Path(self.room.project, name).read_text(encoding="utf-8")
+
+    def beside(self, name: str) -> str:
+        """What is in a file beside the project, where hooks leave notes; empty without one."""
+        path = Path(self.room.root, name)
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+    def witnessed(self) -> Sequence[Mapping[str, Any]]:
+        """The events that a `witness` was shown, in the order in which it was."""
+        folder = Path(self.room.root, WITNESSED)
+        return [json.loads(path.read_bytes()) for path in sorted(folder.iterdir())]
+
+    def natives(self) -> list[str]:
+        """The client's own names of the events that a `witness` was shown."""
+        return [str(each["native_event"]) for each in self.witnessed()]
+
+    def journal(self) -> Sequence[Mapping[str, Any]]:
+        """What hookline wrote down: to explain what is seen, never as proof of it."""
+        return journal_of(self.room)
+
+
+@contextmanager
+def arena(
+    client: Client,
+    program: Program,
+    *,
+    config: str = "",
+    project: str = "",
+    files: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
+    install: bool = True,
+) -> Iterator[Arena]:
+    """A furnished room with hookline installed; nothing of it is left at the end.
+
+    ``config`` is the person's own hookline.yaml, ``project`` the one of the project, which is
+    trusted, both with ``{root}`` for the room; ``options`` are those of ``hookline install``.
+    """
+    with furnished_room(files) as room, stage(client, room=room, program=program) as set_up:
+        os.mkdir(os.path.join(room.root, WITNESSED))
+        made = Arena(set_up)
+        if config:
+            made.write_config(config.replace("{root}", room.root))
+        if project:
+            made.write_project_config(project.replace("{root}", room.root))
+        if install:
+            made.install(*options)
+        yield made
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+# ── configs ──
+
+
+def config(*hooks: Mapping[str, Any], **more: Any) -> str:
+    """A hookline.yaml with these hooks and other keys; JSON is YAML."""
+    return json.dumps({"version": 1, "hooks": list(hooks), **more})
+
+
+def rule(name: str, on: str | Sequence[str], **keys: Any) -> Mapping[str, Any]:
+    """One hook: ``rule("no", "pre_tool_use", match={"command": "*x*"}, deny="MK_NO")``."""
+    return {"name": name, "on": on, **keys}
+
+
+def witness(*events: str, name: str = "witness") -> Mapping[str, Any]:
+    """A hook that keeps every event it is shown, and says nothing of it."""
+    keep = f"cat > {{root}}/{WITNESSED}/$(date +%s%N)-$$"
+    return rule(name, list(events), run=keep, priority=0)
+
+
+# ── what the model was sent ──
+
+
+def conversation(session: Session, lane: str = "") -> list[Asked]:
+    """The requests of one conversation: the main one, or that of a sub-agent by its prompt."""
+    return [each for each in session.asked if not each.side and each.lane == lane]
+
+
+def texts(value: object) -> str:
+    """Every string inside a request or a part of one, unescaped, one to a line."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return "\n".join(texts(each) for each in value.values())
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
+        return "\n".join(texts(each) for each in value)
+    return ""

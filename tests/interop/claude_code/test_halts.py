@@ -1,0 +1,95 @@
+"""A halt ends the run of Claude Code; where the client cannot end it, nothing more gets through."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from hookline.lab.clients.claude_code import CLIENT
+from hookline.lab.ports import Program, Session, Wish
+from hookline.lab.script import Script, Shell, Turn
+from interop.arena import Arena, arena, config, conversation, rule
+from interop.claude_code.telling import ended, heard
+
+pytestmark = [pytest.mark.interop, pytest.mark.timeout(300)]
+
+
+def halt(reason: str, when: str = "") -> str:
+    """A program that halts, always or when a word is in the event."""
+    said = f'echo \'{{"verdict": "halt", "reason": "{reason}"}}\''
+    return f"grep -q '{when}' && {said} || true" if when else said
+
+
+def command(text: str) -> dict[str, str]:
+    return {"tool": "shell", "command": text}
+
+
+HOOKS = config(
+    rule("before", "pre_tool_use", match=command("touch at-pre"), run=halt("MK_PRE")),
+    rule("after", "post_tool_use", match=command("touch at-post"), run=halt("MK_POST")),
+    rule("batch", "post_tool_batch", run=halt("MK_BATCH", "touch at-batch")),
+    rule("prompt", "user_prompt_submit", run=halt("MK_PROMPT", "MK_FORBIDDEN")),
+    rule("failed", "post_tool_use_failure", match=command("exit 5"), run=halt("MK_FAILED")),
+)
+
+
+@pytest.fixture(scope="module")
+def place(claude: Program) -> Iterator[Arena]:
+    with arena(CLIENT, claude, config=HOOKS) as made:
+        yield made
+
+
+def commands(*each: str, prompt: str = "MK_ASKED") -> Script:
+    return Script(prompt=prompt, turns=tuple(Turn(do=(Shell(one),)) for one in each))
+
+
+@pytest.mark.proves("claude-code", "PreToolUse.halt")
+def test_a_halt_before_a_tool_keeps_it_from_running_and_ends_the_run(place: Arena) -> None:
+    played = place.play(commands("touch one", "touch at-pre", "touch never-pre"))
+    assert set(played.changed) == {"one"}
+    assert ended(played)["terminal_reason"] == "hook_stopped"
+    assert len(conversation(played)) == 2, "the model is not asked again"
+
+
+@pytest.mark.proves("claude-code", "PostToolUse.halt")
+def test_a_halt_after_a_tool_ends_the_run(place: Arena) -> None:
+    played = place.play(commands("touch two", "touch at-post", "touch never-post"))
+    assert set(played.changed) == {"two", "at-post"}
+    assert ended(played)["terminal_reason"] == "hook_stopped"
+    assert len(conversation(played)) == 2, "the model is not asked again"
+
+
+@pytest.mark.proves("claude-code", "PostToolBatch.halt")
+def test_a_halt_after_a_batch_ends_the_run(place: Arena) -> None:
+    played = place.play(commands("touch three", "touch at-batch", "touch never-batch"))
+    assert set(played.changed) == {"three", "at-batch"}
+    assert ended(played)["terminal_reason"] == "hook_stopped"
+    assert len(conversation(played)) == 2, "the model is not asked again"
+
+
+@pytest.mark.proves("claude-code", "UserPromptSubmit.halt")
+def test_a_halt_at_the_prompt_asks_no_model_and_tells_the_person(place: Arena) -> None:
+    played = place.play(commands("touch never-prompt", prompt="MK_FORBIDDEN"))
+    assert played.changed == {}
+    assert conversation(played) == []
+    assert "MK_PROMPT" in ended(played)["result"]
+
+
+@pytest.fixture(scope="module")
+def latched(place: Arena) -> Session:
+    return place.play(commands("touch four", "exit 5", "touch never-a", "touch never-b"))
+
+
+@pytest.mark.proves("claude-code", "PostToolUseFailure.halt=latch")
+def test_where_the_run_cannot_be_ended_a_halt_denies_all_that_follows(
+    place: Arena, latched: Session
+) -> None:
+    assert set(latched.changed) == {"four"}
+    assert "MK_FAILED" in heard(latched, "touch never-a")
+    assert "MK_FAILED" in heard(latched, "touch never-b")
+
+
+def test_after_such_a_halt_the_persons_next_prompt_is_obeyed(
+    place: Arena, latched: Session
+) -> None:
+    played = place.play(commands("touch five", prompt="MK_GO_ON"), wish=Wish(resume=True))
+    assert set(played.changed) == {"five"}
