@@ -9,7 +9,7 @@ STAMP  := $(VENV)/.ready
 BENCH_STAMP := $(VENV)/.ready-bench
 LOCK   := uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --no-emit-index-url --no-header
 
-.PHONY: setup demo test test-interop check format bench coverage lock generate clean
+.PHONY: setup demo test test-interop check format bench accuracy coverage lock generate clean
 .DEFAULT_GOAL := test
 
 setup: $(STAMP)
@@ -68,6 +68,10 @@ coverage: setup
 # All suites, or some: make bench SUITES="warm peers"
 bench: $(BENCH_STAMP)
 	$(BIN)/python -m bench $(SUITES)
+
+# How many dangerous commands are flagged and harmless ones passed; nothing is run.
+accuracy: setup
+	$(BIN)/python -m accuracy
 
 generate: setup
 	$(BIN)/python tools/generate.py

@@ -1,0 +1,1 @@
+"""How well guards tell dangerous commands from harmless ones, on cases that lie beside this."""
