@@ -9,7 +9,7 @@ STAMP  := $(VENV)/.ready
 BENCH_STAMP := $(VENV)/.ready-bench
 LOCK   := uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --no-emit-index-url --no-header
 
-.PHONY: setup demo test test-interop check format bench accuracy coverage lock generate clean
+.PHONY: setup demo test test-interop evidence check format bench accuracy coverage lock generate clean
 .DEFAULT_GOAL := test
 
 setup: $(STAMP)
@@ -44,7 +44,12 @@ test: setup
 
 # Real, unmodified clients: pinned versions from npm, installed by the suite into its cache.
 test-interop: setup
-	$(BIN)/python -m pytest -m interop --numprocesses auto tests/interop
+	$(BIN)/python -m pytest -m interop --numprocesses auto --dist loadscope tests/interop
+
+# The same, and what was proven is written to the dialects' evidence.toml.
+evidence: setup
+	$(BIN)/python -m pytest -m interop --numprocesses auto --dist loadscope --write-evidence tests/interop
+	$(BIN)/python tools/generate.py
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -16,6 +16,7 @@ _HEAD = """# Builtins
 Generated from `hookline.builtin`. Each is a hook that ships with hookline and runs in process:
 
 ```yaml
+version: 1
 hooks:
   - use: limit-output
     with: {max_lines: 500}

@@ -210,17 +210,30 @@ def test_the_hooks_of_a_project_that_is_not_trusted_do_not_run(copilot: Program)
         assert made.play(ONE).changed == {"ran": "added"}
 
 
-def test_a_session_is_gone_on_with_and_compacted(place: Stage) -> None:
+def test_a_session_is_gone_on_with(place: Stage) -> None:
     place.play(ONE)
     add(place.room, all_events(place.room))
-    resumed = place.play(Script(prompt="MK_AGAIN"), wish=Wish(resume=True))
+    session = place.play(Script(prompt="MK_AGAIN"), wish=Wish(resume=True))
     assert dict(payloads(place.room))["sessionStart"]["source"] == "resume"
-    assert "MK_PROMPT" in resumed.sent
-    assert "MK_AGAIN" in resumed.sent
-    compacted = place.play(Script(prompt="/compact"), wish=Wish(resume=True))
-    assert compacted.exit_code == 0, compacted.stderr.decode()
-    assert payloads(place.room)[-1][1]["trigger"] == "manual"
-    assert fired(place.room)[-1] == "preCompact"
+    assert "MK_PROMPT" in session.sent
+    assert "MK_AGAIN" in session.sent
+
+
+def test_a_compaction_can_be_asked_for(copilot: Program) -> None:
+    """In a conversation: as a prompt on the command line, it often takes a minute to end."""
+
+    def talk(talk: Talk, script: Script) -> None:
+        talk.begin()
+        talk.say(script.prompt)
+        assert talk.say("/compact") == "end_turn"
+        talk.say("MK_AGAIN")
+
+    with furnished_room() as room, stage(Copilot(talk=talk), room=room, program=copilot) as made:
+        add(room, all_events(room))
+        session = made.play(ONE)
+        seen = dict(payloads(room))
+    assert seen["preCompact"]["trigger"] == "manual"
+    assert [each.side for each in session.asked] == [False, False, True, False]
 
 
 def test_a_full_context_is_compacted(place: Stage) -> None:

@@ -216,18 +216,26 @@ def test_a_session_that_outgrows_its_model_is_compacted(program: Programs) -> No
         turns=(Turn(do=(Shell("echo one > one.txt"),)), Turn(do=(Shell("echo two > two.txt"),))),
     )
     limit = {"context": 20_000, "output": 1_000}
-    model = {"provider": {"lab": {"models": {"scripted": {"limit": limit}}}}}
-    with _stage(program(CLIENT), _LOG, model) as set_up:
+    settings = {
+        # It would add this line itself.
+        "$schema": "https://opencode.ai/config.json",
+        "provider": {"lab": {"models": {"scripted": {"limit": limit}}}},
+    }
+    with _stage(program(CLIENT), _LOG, settings) as set_up:
         session = set_up.play(script)
         events = _events(set_up.room)
 
     assert "experimental.session.compacting" in events
     assert "session.compacted" in events
-    assert set(session.changed) == {"one.txt", "two.txt"}
+    assert session.changed == {"one.txt": "added", "two.txt": "added"}
+    assert "MK_FIRST" not in json.dumps(session.asked[-1].body)
 
 
 def test_what_would_be_asked_about_is_not_done_when_nobody_is_there(program: Programs) -> None:
     with _stage(program(CLIENT)) as set_up:
         session = set_up.play(_ACTS, wish=Wish(permission="ask"))
 
+    assert "permission requested: bash" in session.stderr.decode()
     assert session.changed == {}
+    # Not even told that it may not, the model is never asked again.
+    assert [asked.lane for asked in session.asked if not asked.side] == [""]

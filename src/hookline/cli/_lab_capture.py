@@ -17,7 +17,7 @@ from hookline.model.text import visible
 
 if TYPE_CHECKING:
     from hookline.lab.capturing import Captured, Played, Recorder
-    from hookline.lab.drift import Difference, Drift
+    from hookline.lab.differences import Difference, Drift
     from hookline.lab.ports import Client, Program, Room
     from hookline.lab.scenarios import Scenario
 
@@ -60,7 +60,8 @@ def capture(
         raise click.UsageError("--client and --pinned: one names your client, the other ours")
     client = driver(name)
     scenarios = _chosen(scenarios_for(client.id), wanted)
-    recorder = _recorder(client, _program_of(client, path, pinned))
+    install = _spy_installer(client)
+    recorder = _recorder(client, _program_of(client, path, pinned), install)
     folder = out or f"captures-{client.id}-{recorder.version or 'unknown'}"
     _refuse_to_mix(folder)
     for scenario in scenarios:
@@ -95,7 +96,9 @@ def _program_of(client: "Client", path: str | None, pinned: bool) -> "Program":
         return _program(client, room, path, pinned)
 
 
-def _recorder(client: "Client", program: "Program") -> "Recorder":
+def _recorder(
+    client: "Client", program: "Program", install: "Callable[[Room, tuple[str, ...]], None]"
+) -> "Recorder":
     import getpass
     import socket
     from datetime import UTC, datetime
@@ -111,7 +114,7 @@ def _recorder(client: "Client", program: "Program") -> "Recorder":
         client,
         program,
         day=datetime.now(UTC).date().isoformat(),
-        install=_spy_installer(client),
+        install=install,
         names=names_of(user, socket.gethostname()),
         own_home=os.path.expanduser("~"),
     )
@@ -209,9 +212,8 @@ def drift(folders: tuple[str, ...], effects: tuple[str, str] | None, as_json: bo
 
     Exits with 1 when there is a difference, and with 0 when there is none.
     """
-    from msgspec.structs import replace
-
     from hookline.lab.drift import compare
+    from hookline.lab.effect_reports import with_effects
     from hookline.lab.recordings import read_recordings
 
     if len(folders) > 2:
@@ -221,7 +223,7 @@ def drift(folders: tuple[str, ...], effects: tuple[str, str] | None, as_json: bo
     old = [each for folder in known for each in read_recordings(folder)]
     found = compare(old, new)
     if effects:
-        found = replace(found, differences=(*found.differences, *_compared(*effects)))
+        found = with_effects(found, _compared(*effects))
     if as_json:
         print_json(found)
     else:
@@ -239,7 +241,7 @@ def _known(client: str) -> Sequence[str]:
 
 
 def _compared(old: str, new: str) -> "Sequence[Difference]":
-    from hookline.lab.drift import compare_effects, effects
+    from hookline.lab.effect_reports import compare_effects, effects
 
     was, now = (effects(Path(each).read_bytes(), each) for each in (old, new))
     return compare_effects(was, now)
@@ -249,7 +251,7 @@ _COLOURS = {"new": "green", "vanished": "red", "changed": "yellow"}
 
 
 def _tell_drift(found: "Drift") -> None:
-    from hookline.lab.drift import Kind
+    from hookline.lab.differences import Kind
 
     click.secho(f"{visible(found.client)} {visible(found.was)} → {visible(found.now)}", bold=True)
     for each in found.differences:

@@ -1,12 +1,13 @@
 """What a session in the lab came to, for people and for programs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import click
 import msgspec
 from msgspec import Struct
 
+from hookline.cli._lab_states import states
 from hookline.cli._output import print_json
 from hookline.lab.exchanges import Exchange, exchanges
 from hookline.lab.finding import age
@@ -62,7 +63,7 @@ class Report(Struct, frozen=True, kw_only=True):
             version=session.version,
             age=age(session.version, pinned),
             isolated=session.isolated,
-            calls=tuple(_called(each, events) for each in exchanges(session.asked)),
+            calls=tuple(_called(exchanges(session.asked), events)),
             events=tuple(_event(each) for each in events),
             changed=session.changed,
             exit_code=session.exit_code,
@@ -113,31 +114,15 @@ def _aged(how: str) -> str:
     return f" ({said} than the version known best)" if said else ""
 
 
-def _called(exchange: Exchange, events: Sequence[Mapping[str, Any]]) -> Called:
-    return Called(
-        name=exchange.name,
-        arguments=exchange.arguments,
-        state=_state(exchange, events),
-        told=exchange.told,
-        agent=exchange.lane,
-    )
-
-
-def _state(exchange: Exchange, events: Sequence[Mapping[str, Any]]) -> str:
-    own = [each for each in events if _is_about(each, exchange.id)]
-    if any(each.get("event") == "post_tool_use" for each in own):
-        return "ran"
-    judged = [each for each in own if each.get("event") == "pre_tool_use"]
-    if any(each.get("verdict") in {"deny", "halt"} for each in judged):
-        return "denied"
-    if exchange.told is None:
-        return "not answered"
-    return "failed" if exchange.error else "answered"
-
-
-def _is_about(event: Mapping[str, Any], call: str) -> bool:
-    payload = event.get("payload")
-    return isinstance(payload, Mapping) and call in payload.values()
+def _called(calls: Sequence[Exchange], events: Sequence[Mapping[str, Any]]) -> Iterator[Called]:
+    for exchange, state in zip(calls, states(calls, events), strict=True):
+        yield Called(
+            name=exchange.name,
+            arguments=exchange.arguments,
+            state=state,
+            told=exchange.told,
+            agent=exchange.lane,
+        )
 
 
 def _event(recorded: Mapping[str, Any]) -> dict[str, Any]:

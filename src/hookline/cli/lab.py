@@ -37,6 +37,8 @@ def command() -> None:
     The agent is the one you have, unmodified. It runs in a temporary directory with a home of
     its own, gets none of your settings, keys and variables, and is kept to this machine.
     """
+    if sys.platform == "win32":
+        raise HooklineError("the lab needs Linux or macOS: start it in WSL")
 
 
 @command.command("run")

@@ -19,6 +19,9 @@ __all__ = ["command"]
 
 # Nothing was tried, so nothing can be said: neither 0 nor 1.
 _NOT_RUN = 2
+# A slow client on a busy machine takes minutes for the longest session.
+_TIMEOUT = 300.0
+_IN_FORCE = "in-force"
 
 
 @click.command("verify")
@@ -26,7 +29,11 @@ _NOT_RUN = 2
 @click.option("--client", "path", type=click.Path(), help="The client's program file.")
 @click.option("--pinned", is_flag=True, help="The version known best, from npm, kept in a cache.")
 @click.option("--only", multiple=True, metavar="ID", help="Only this line; may be repeated.")
-@click.option("--timeout", type=click.FloatRange(1), help="Seconds until a session is ended.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(1),
+    help="Seconds until a session is ended; 300 if you do not say.",
+)
 @click.option("--keep", is_flag=True, help="Keep the temporary directory, and say where it is.")
 @click.option("--json", "as_json", is_flag=True, help="Print data for programs.")
 def command(
@@ -58,7 +65,7 @@ def command(
     if path is not None and pinned:
         raise click.UsageError("--client and --pinned: one names your client, the other ours")
     try:
-        report = _verified(dialect, path, pinned, only, timeout or 0.0, keep, quiet=as_json)
+        report = _verified(dialect, path, pinned, only, timeout or _TIMEOUT, keep, quiet=as_json)
     except HooklineError as error:
         from hookline.cli._verify_report import tell_failure
 
@@ -90,7 +97,9 @@ def _verified(
     client = _driver(dialect)
     support = registry.dialect(dialect).support
     events = registry.installer(dialect).events()
-    plan = make_plan(chosen(only), client, support, events, limits=not only)
+    wanted = tuple(id for id in only if id != _IN_FORCE)
+    probes = chosen(wanted) if wanted or not only else ()
+    plan = make_plan(probes, client, support, events, limits=not only)
     with furnished_room(plan.files, keep=keep) as room:
         program = _program(client, room, path, pinned)
         watch = _watch(support.client, program, quiet=quiet)
@@ -105,6 +114,7 @@ def _verified(
                 watch=watch,
             )
             isolated = on.place.isolated
+    here = (_standing_here(dialect),) if not only or _IN_FORCE in only else ()
     return Report(
         client=client.id,
         name=support.client,
@@ -112,7 +122,7 @@ def _verified(
         proven=client.package.version,
         known=age(program.version, client.package.version),
         isolated=isolated,
-        lines=(*(() if only else (_standing_here(dialect),)), *lines),
+        lines=(*here, *lines),
         kept=room.root if keep else "",
     )
 
@@ -189,7 +199,7 @@ def _standing_here(dialect: str) -> "Line":
         state = State.SKIPPED
         detail = f"hookline is not installed in it here: `hookline install {dialect}` does it"
     title = "hookline is in force in your own settings"
-    return Line(id="in-force", title=title, state=state, detail=detail)
+    return Line(id=_IN_FORCE, title=title, state=state, detail=detail)
 
 
 def _watch(client: str, program: "Program", *, quiet: bool) -> Callable[["Scene"], None]:

@@ -7,7 +7,7 @@ which whoever starts a capture does.
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -102,36 +102,45 @@ class Recorder:
         with furnished_room(scenario.files) as room:
             folder = os.path.join(room.root, "spied")
             os.mkdir(folder, mode=0o700)
-            sessions = self._sessions(scenario, room, folder)
+            sessions, given = self._sessions(scenario, room, folder)
             # A client may name what it runs, the lab's own MCP server too.
             programs = (*self._program.argv, sys.executable, _SPY)
             places = places_of(room, programs, self._own_home)
-            seen = list(self._recordings(scenario, folder, places))
+            seen = list(self._recordings(scenario, folder, places, given))
         for each in seen:
             self._keep(each)
         return _as_played(scenario, sessions, seen)
 
-    def _sessions(self, scenario: Scenario, room: Room, folder: str) -> Sequence[Session]:
+    def _sessions(
+        self, scenario: Scenario, room: Room, folder: str
+    ) -> tuple[Sequence[Session], Set[str]]:
+        """The sessions, and the names of all variables that the client was started with."""
+        client, argv = scenario.driver or self._client, self._program.argv
         with stage(
-            scenario.driver or self._client,
+            client,
             room=room,
             program=self._program,
             isolate=self._isolate,
             prepare=lambda there: self._install(there, spy_words(folder)),
         ) as on:
-            return [on.play(step.script, wish=step.wish) for step in scenario.steps]
+            sessions = [on.play(step.script, wish=step.wish) for step in scenario.steps]
+            launches = [
+                client.launch(room, on.url, argv, step.script, step.wish) for step in scenario.steps
+            ]
+        return sessions, {name for each in launches for name in each.env}
 
     def captured(self) -> Captured:
         """Everything that was recorded so far."""
         return Captured(recordings=tuple(self._found.values()), played=tuple(self._played))
 
     def _recordings(
-        self, scenario: Scenario, folder: str, places: Mapping[str, str]
+        self, scenario: Scenario, folder: str, places: Mapping[str, str], given: Set[str]
     ) -> Iterator[Recording]:
         sanitiser = Sanitiser(places, self._names, seed=scenario.name)
         # The names begin with the time, so this is the order in which the client called.
         for path in sorted(Path(folder).glob("*.json")):
             spied = json.loads(path.read_bytes())
+            names = tuple(spied["env_names"])
             yield Recording(
                 client=self._client.dialect,
                 version=self._program.version,
@@ -139,7 +148,8 @@ class Recorder:
                 event=spied["event"],
                 scenario=scenario.name,
                 scenarios=(scenario.name,),
-                env_names=tuple(spied["env_names"]),
+                env_names=names,
+                env_added=tuple(each for each in names if each not in given),
                 payload=sanitiser.clean(_payload(spied["payload"])),
             )
 

@@ -1,6 +1,6 @@
 """What a newer client sends and does differently from the one that was recorded. Pure functions.
 
-Knows recordings and reports of effects; must not know where they are, nor how they are shown.
+Knows recordings; must not know where they are, nor how differences are shown.
 
 Absence proves nothing by itself: no script provokes every event, and a field may be there on some
 occasions only. So what is missing counts when it should have been there: an event when a script
@@ -13,67 +13,14 @@ not new; but where there are any of ours, only they say what has to be there aga
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
 
-import msgspec
-from msgspec import Struct
+from msgspec.structs import replace
 
+from hookline.lab.differences import Difference, Drift, Kind
 from hookline.lab.recordings import ASKED, Recording, RecordingError
 from hookline.lab.shapes import Shape, parent
 
-__all__ = ["Difference", "Drift", "Kind", "compare", "compare_effects", "effects"]
-
-
-class Kind(StrEnum):
-    """How two versions of a client differ."""
-
-    NEW_EVENT = "new event"
-    VANISHED_EVENT = "vanished event"
-    NEW_FIELD = "new field"
-    VANISHED_FIELD = "vanished field"
-    CHANGED_TYPE = "changed type"
-    NEW_VARIABLE = "new variable"
-    VANISHED_VARIABLE = "vanished variable"
-    NEW_EFFECT = "new effect"
-    VANISHED_EFFECT = "vanished effect"
-    CHANGED_EFFECT = "changed effect"
-    # What says nothing about the client yet.
-    EVENT_NOT_SEEN = "event not seen"
-    FIELD_NOT_SEEN = "field not seen"
-    TOOL_NOT_KNOWN = "tool not recorded before"
-    SCRIPTED = "asked for differently"
-
-    @property
-    def counts(self) -> bool:
-        """Whether the client is different; otherwise only what was played is."""
-        return self not in _NOTES
-
-
-_NOTES = {Kind.EVENT_NOT_SEEN, Kind.FIELD_NOT_SEEN, Kind.TOOL_NOT_KNOWN, Kind.SCRIPTED}
-
-
-class Difference(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing that is not as it was."""
-
-    kind: Kind
-    event: str = ""
-    tool: str = ""
-    field: str = ""
-    """The field, the variable, or the effect that it is about."""
-    was: str = ""
-    now: str = ""
-
-
-class Drift(Struct, frozen=True, kw_only=True):
-    """Everything that differs between two sets of recordings of one client."""
-
-    client: str
-    was: str
-    """The version of the older recordings."""
-    now: str
-    differences: tuple[Difference, ...] = ()
-    notes: tuple[Difference, ...] = ()
-    """What was not provoked, or was scripted differently: no difference of the client's."""
+__all__ = ["compare"]
 
 
 def compare(old: Sequence[Recording], new: Sequence[Recording]) -> Drift:
@@ -156,7 +103,7 @@ def _tools(event: str, old: Sequence[Recording], new: Sequence[Recording]) -> It
             # With the same scripts the model asks the same: only then is it the client's doing.
             asked = found.field.partition(".")[0] in ASKED
             scripted = asked and not ours and found.kind is not Kind.CHANGED_TYPE
-            yield msgspec.structs.replace(found, kind=Kind.SCRIPTED) if scripted else found
+            yield replace(found, kind=Kind.SCRIPTED) if scripted else found
 
 
 def _tool_fields(
@@ -203,7 +150,7 @@ def _types(event: str, tool: str, before: Shape, after: Shape) -> Iterator[Diffe
 def _variables(
     event: str, old: Sequence[Recording], new: Sequence[Recording]
 ) -> Iterator[Difference]:
-    """Names in the environment; another recorder set names of its own."""
+    """Names that the client adds to the environment; another recorder did not tell them apart."""
     ours, theirs = _ours(old), _ours(new)
     if not ours or not theirs:
         return
@@ -215,41 +162,7 @@ def _variables(
 
 
 def _names(recordings: Sequence[Recording]) -> list[set[str]]:
-    return [set(each.env_names) for each in recordings]
-
-
-# ── effects ─────────────────────────────────────────────────────────────────────────────────
-
-
-def effects(report: bytes, name: str) -> Mapping[str, str]:
-    """What each line of a ``hookline verify --json`` report says. Raises RecordingError."""
-    try:
-        lines = msgspec.json.decode(report, type=_Report).lines
-    except msgspec.DecodeError as error:
-        wanted = "expected what `hookline verify --json` prints"
-        raise RecordingError(f"`{name}` is no report of effects: {error}; {wanted}") from error
-    return {each.id: each.state for each in lines}
-
-
-class _Line(Struct, frozen=True):
-    id: str
-    state: str
-
-
-class _Report(Struct, frozen=True):
-    lines: tuple[_Line, ...]
-
-
-def compare_effects(old: Mapping[str, str], new: Mapping[str, str]) -> Sequence[Difference]:
-    """Which effects are others than they were."""
-    found = []
-    for effect in dict.fromkeys((*old, *new)):
-        was, now = old.get(effect, ""), new.get(effect, "")
-        if was != now:
-            kind = Kind.CHANGED_EFFECT if was and now else Kind.VANISHED_EFFECT
-            kind = kind if was else Kind.NEW_EFFECT
-            found.append(Difference(kind=kind, field=effect, was=was, now=now))
-    return found
+    return [set(each.env_added) for each in recordings]
 
 
 # ── sorting ─────────────────────────────────────────────────────────────────────────────────

@@ -40,6 +40,8 @@ class Recording(Struct, frozen=True, kw_only=True):
     """Every script during which one of the same shape was seen."""
     transport: str = "command"
     env_names: tuple[str, ...] = ()
+    env_added: tuple[str, ...] = ()
+    """Those of them that the client was not started with: what it sets for its hooks."""
     recorded: str = ""
     """The day; empty for what was not recorded by ``hookline lab capture``."""
 
@@ -135,4 +137,4 @@ def _free(name: str, taken: Sequence[str]) -> str:
 def _shown(recording: Recording) -> Mapping[str, Any]:
     """In the order in which people read it: where it is from, and then what it says."""
     first = ("client", "version", "recorded", "event", "scenario", "scenarios", "transport")
-    return {key: getattr(recording, key) for key in (*first, "env_names", "payload")}
+    return {key: getattr(recording, key) for key in (*first, "env_names", "env_added", "payload")}

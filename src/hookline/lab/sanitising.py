@@ -27,6 +27,7 @@ _SHORTEST_ID = 8
 _DAY, _MILLISECONDS = ("2026", "01", "01"), 1_767_225_600_000
 _MOMENT = re.compile(r"\b20\d\d-[01]\d-[0-3]\d(?=[T ]\d\d)|\b20\d\d/[01]\d/[0-3]\d\b")
 _CLOCK = re.compile(r"(?<=2026-01-01)([T ])(\d\d)([:-])(\d\d)(?:([:-])(\d\d)(\.\d+)?)?")
+_SPOKEN_DAY = re.compile(r"\b[A-Z][a-z]+day, [A-Z][a-z]+ [0-3]?\d, 20\d\d\b")
 _TIME_KEY = re.compile(r"timestamp|(?:^|_)time$|Time$|_at$|At$")
 _EARLIEST = 1_500_000_000
 # How long something took, and the number of a process, are the machine's and say nothing.
@@ -113,6 +114,7 @@ class Sanitiser:
         for real, fake in self._beginnings.items():
             text = _word(real).sub(fake, text)
         text = _MOMENT.sub(lambda found: found[0][4].join(_DAY), text)
+        text = _SPOKEN_DAY.sub("Thursday, January 1, 2026", text)
         text = _PROCESS.sub("4242", _CLOCK.sub(_midnight, text))
         return _PORT.sub("8080", text)
 

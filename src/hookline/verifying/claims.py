@@ -58,8 +58,14 @@ class Limit(Struct, frozen=True):
 
 LIMITS = (
     Limit("allow", "an allow spares the person the question", ("pre_tool_use", "allow")),
-    Limit("prompt-rewrite", "a rewritten prompt is what the model sees", ("user_prompt_submit", "prompt")),
-    Limit("permission", "a permission request is answered by a hook", ("permission_request", "deny")),
+    Limit(
+        "prompt-rewrite",
+        "a rewritten prompt is what the model sees",
+        ("user_prompt_submit", "prompt"),
+    ),
+    Limit(
+        "permission", "a permission request is answered by a hook", ("permission_request", "deny")
+    ),
     Limit("sub-agent-start", "a sub-agent is not started", ("subagent_start", "deny")),
     Limit("sub-agent-stop", "a sub-agent is kept going", ("subagent_stop", "follow_up")),
     Limit("compaction", "a compaction is vetoed", ("pre_compact", "deny")),

@@ -9,7 +9,10 @@ from hookline.lab.exchanges import Exchange, exchanges
 from hookline.lab.ports import Asked, Session
 from hookline.verifying.lines import Names
 
-__all__ = ["Evidence"]
+__all__ = ["CALLED", "Evidence"]
+
+CALLED = "-called"
+"""The suffix of the file by which a guard shows that it was called."""
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
@@ -21,6 +24,9 @@ class Evidence(Struct, frozen=True, kw_only=True):
     """What the support table promises: ``yes``, or what is said instead."""
     most_follow_ups: int = 8
     """How often hookline keeps an agent going at most."""
+
+    waited: float = 0.0
+    """Seconds between the call of the probe's guard and the end of the session."""
 
     def made(self, suffix: str = "") -> bool:
         """Whether the probe's file was written or changed."""

@@ -57,6 +57,11 @@ class Names(Struct, frozen=True):
     mark: str
     """Only in what its hooks say: where it turns up, the hook was heard."""
 
+    @property
+    def hook(self) -> str:
+        """How the first of its hooks is called; hookline says it where a hook breaks."""
+        return f"{self.word} 1"
+
 
 class Part(Struct, frozen=True, kw_only=True):
     """What a probe adds to the session of its scene."""
@@ -75,6 +80,8 @@ class Scene(Struct, frozen=True):
     title: str
     """What is going on, for whoever watches."""
     order: int
+    patience: float = 0.0
+    """Seconds after which it is ended, if that is sooner than any session is."""
 
 
 class Probe(Struct, frozen=True, kw_only=True):
@@ -90,5 +97,7 @@ class Probe(Struct, frozen=True, kw_only=True):
     """The event and the cell of the support table that say whether the client can."""
     twin: str = ""
     """The probe that does the same unguarded: what did not happen proves nothing without it."""
+    may_wait: bool = False
+    """Whether it can be true of a session that had to be ended, as when a client waits."""
     order: int = 50
     """Its place in the scene. What may end the session comes last, twins come first."""

@@ -16,8 +16,11 @@ Journal = Sequence[Mapping[str, Any]]
 _STRONG = ("halt", "deny", "ask")
 
 
-def reason(journal: Journal, names: Names, claim: tuple[str, str] | None) -> str:
-    """What hookline made of the probe's events, in one sentence."""
+def reason(journal: Journal, names: Names, claim: tuple[str, str] | None, *, failed: bool) -> str:
+    """What hookline made of the probe's events, in one sentence.
+
+    Only of a line that ``failed`` is it known that the client did otherwise.
+    """
     if not journal:
         return "hookline was never called, or keeps no journal"
     event = claim[0] if claim else ""
@@ -27,14 +30,14 @@ def reason(journal: Journal, names: Names, claim: tuple[str, str] | None) -> str
         return f"{what} never reached hookline for it"
     if claim is None:
         return _of_the_person(about)
-    failed = next((each["failure"] for each in about if each.get("failure")), "")
-    if failed:
-        return f"hookline failed at it: {failed}"
+    broken = next((each["failure"] for each in about if each.get("failure")), "")
+    if broken:
+        return f"hookline failed at it: {broken}"
     said = next((word for word in _STRONG if any(e.get("verdict") == word for e in about)), "")
     if said:
-        return f"hookline said {said}, and the client did otherwise"
+        return f"hookline said {said}" + (", and the client did otherwise" if failed else "")
     if any(names.mark in json.dumps(each.get("stdout") or "") for each in about):
-        return "hookline said it, and the client did not pass it on"
+        return "hookline said it" + (", and the client did not pass it on" if failed else "")
     return f"hookline saw {event} and let it pass: the canary hook did not match"
 
 

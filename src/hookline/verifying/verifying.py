@@ -1,13 +1,15 @@
 """Plays a plan on a client, session by session, and judges every probe by what happened."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from time import time
 
 from hookline.lab.hooked import call_hookline, journal
 from hookline.lab.playing import Stage
 from hookline.lab.ports import Room, Session
 from hookline.model.errors import HooklineError
-from hookline.verifying.evidence import Evidence
+from hookline.verifying.evidence import CALLED, Evidence
 from hookline.verifying.lines import Finding, Line, Scene, State
 from hookline.verifying.planning import Plan, Played
 from hookline.verifying.reasons import Journal, reason
@@ -50,7 +52,8 @@ def verify(
     findings: dict[str, Finding] = {}
     for number, scene in enumerate(plan.scenes):
         watch(scene)
-        session = stage.play(plan.script(scene), timeout=timeout)
+        session = stage.play(plan.script(scene), timeout=_limit(scene, timeout))
+        ended = time()
         if number == 0:
             _must_have_begun(session, stage.room)
         sessions[scene.id] = session
@@ -60,6 +63,7 @@ def verify(
                 names=each.names,
                 how=each.promised.how,
                 most_follow_ups=most_follow_ups,
+                waited=_waited(stage.room, each, ended),
             )
             findings[each.probe.id] = _judged(each, evidence, findings)
     return tuple(_lines(plan, findings, sessions, journal(stage.room)))
@@ -78,12 +82,25 @@ def _must_have_begun(session: Session, room: Room) -> None:
     )
 
 
+def _limit(scene: Scene, timeout: float) -> float:
+    return min(filter(None, (scene.patience, timeout)), default=0.0)
+
+
+def _waited(room: Room, each: Played, ended: float) -> float:
+    """How long the session went on after the probe's guard was called; 0 when it was not."""
+    try:
+        called = os.stat(os.path.join(room.project, each.names.word + CALLED)).st_mtime
+    except OSError:
+        return 0.0
+    return max(0.0, ended - called)
+
+
 def _judged(each: Played, evidence: Evidence, before: Mapping[str, Finding]) -> Finding:
     """What the probe says, unless the evidence cannot carry it."""
     found = each.probe.judge(evidence)
     if found.state is not State.OK:
         return found
-    if evidence.session.cut:
+    if evidence.session.cut and not each.probe.may_wait:
         return Finding(State.NOT_OBSERVED, evidence.end)
     twin = before.get(each.probe.twin)
     if each.probe.twin and (twin is None or twin.state is not State.OK):
@@ -103,7 +120,8 @@ def _lines(
         probe, found = each.probe, findings[each.probe.id]
         detail = found.detail
         if found.state.is_bad:
-            why = reason(written, each.names, probe.claim)
+            failed = found.state is State.FAILED
+            why = reason(written, each.names, probe.claim, failed=failed)
             detail = f"{detail}: {why}" if detail else why
         session = sessions[probe.scene.id]
         yield Line(

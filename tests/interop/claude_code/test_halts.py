@@ -6,7 +6,7 @@ import pytest
 
 from hookline.lab.clients.claude_code import CLIENT
 from hookline.lab.ports import Program, Session, Wish
-from hookline.lab.script import Script, Shell, Turn
+from hookline.lab.script import Agent, Native, Script, Shell, Turn
 from interop.arena import Arena, arena, config, conversation, rule
 from interop.claude_code.telling import ended, heard
 
@@ -28,6 +28,11 @@ HOOKS = config(
     rule("after", "post_tool_use", match=command("touch at-post"), run=halt("MK_POST")),
     rule("batch", "post_tool_batch", run=halt("MK_BATCH", "touch at-batch")),
     rule("prompt", "user_prompt_submit", run=halt("MK_PROMPT", "MK_FORBIDDEN")),
+    rule("moved", "cwd_changed", run=halt("MK_MOVED") + "; touch {root}/moved"),
+    rule("shown", "message_display", run=halt("MK_SHOWN", "MK_HALTING_WORDS")),
+    rule("begun", "subagent_start", run=f"rm {{root}}/begin && {halt('MK_BEGUN')} || true"),
+    rule("over", "subagent_stop", run=halt("MK_OVER", "MK_OVER_AND_OUT")),
+    rule("done", "task_completed", run=halt("MK_DONE")),
     rule("failed", "post_tool_use_failure", match=command("exit 5"), run=halt("MK_FAILED")),
 )
 
@@ -93,3 +98,55 @@ def test_after_such_a_halt_the_persons_next_prompt_is_obeyed(
 ) -> None:
     played = place.play(commands("touch five", prompt="MK_GO_ON"), wish=Wish(resume=True))
     assert set(played.changed) == {"five"}
+
+
+HELPER = Agent(
+    "MK_HELPER do your part", (Turn(do=(Shell("touch never-helped"),)), Turn("MK_REPORT"))
+)
+OTHER = Agent("MK_OTHER do your part", (Turn(do=(Shell("touch helped"),)), Turn("MK_OVER_AND_OUT")))
+TASK = Native("TaskCreate", {"subject": "First", "description": "A part"})
+COMPLETE = Native("TaskUpdate", {"taskId": "1", "status": "completed"})
+# The client does not wait for hooks on this event; so the model waits for them.
+MOVED = Shell("timeout 30 sh -c 'until test -e ../../moved; do sleep 0.05; done'")
+
+
+@pytest.mark.parametrize(
+    ("turns", "reason"),
+    [
+        pytest.param(
+            (Turn(do=(Shell("mkdir -p inner && cd inner"),)), Turn(do=(MOVED,))),
+            "MK_MOVED",
+            marks=pytest.mark.proves("claude-code", "CwdChanged.halt=latch"),
+        ),
+        pytest.param(
+            (Turn("MK_HALTING_WORDS", (Shell("touch either-way"),)),),
+            "MK_SHOWN",
+            marks=pytest.mark.proves("claude-code", "MessageDisplay.halt=latch"),
+        ),
+        pytest.param(
+            (Turn(do=(Shell("touch ../begin"),)), Turn(do=(HELPER,))),
+            "MK_BEGUN",
+            marks=pytest.mark.proves("claude-code", "SubagentStart.halt=latch"),
+        ),
+        pytest.param(
+            (Turn(do=(OTHER,)),),
+            "MK_OVER",
+            marks=pytest.mark.proves("claude-code", "SubagentStop.halt=latch"),
+        ),
+        pytest.param(
+            (Turn(do=(TASK,)), Turn(do=(COMPLETE,))),
+            "MK_DONE",
+            marks=pytest.mark.proves("claude-code", "TaskCompleted.halt=latch"),
+        ),
+    ],
+    ids=["directory", "words", "sub-agent", "report", "task"],
+)
+def test_a_halt_anywhere_denies_the_tools_that_follow(
+    place: Arena, turns: tuple[Turn, ...], reason: str
+) -> None:
+    first, last = Turn(do=(Shell("touch first"),)), Turn(do=(Shell("touch never-last"),))
+    played = place.play(Script(prompt="MK_ASKED", turns=(first, *turns, last)))
+    assert "completed with no output" in heard(played, "touch first")
+    assert reason in heard(played, "touch never-last")
+    assert not place.ran("never-last")
+    assert not place.ran("never-helped")

@@ -78,8 +78,8 @@ def test_a_denied_prompt_never_reaches_a_model_and_its_twin_does(
 ) -> None:
     assert conversation(plain)
     denied = asked(place, "MK_BAD")
-    assert denied.asked == () or "MK_BAD" not in str(denied.asked)
     assert conversation(denied) == []
+    assert "MK_BAD" not in str(denied.asked)
     assert "MK_NO" in ended(denied)["result"]
 
 

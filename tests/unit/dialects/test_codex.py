@@ -233,6 +233,7 @@ def test_a_patch_inside_a_shell_command_tells_its_paths() -> None:
     ("name", "input", "kind", "field", "value"),
     [
         ("spawn_agent", {"message": "do it"}, ToolKind.AGENT, "content", "do it"),
+        ("collaborationspawn_agent", {"message": "do it"}, ToolKind.AGENT, "content", "do it"),
         ("view_image", {"path": "/p.png"}, ToolKind.READ, "path", "/p.png"),
         ("request_user_input", {"questions": []}, ToolKind.ASK, "command", None),
         ("mcp__git__push", {"x": 1}, ToolKind.MCP, "mcp", Mcp("git", "push")),

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 import hookline
-from hookline.lab.drift import Difference, Drift, Kind, compare, compare_effects, effects
+from hookline.lab.differences import Difference, Drift, Kind
+from hookline.lab.drift import compare
+from hookline.lab.effect_reports import compare_effects, effects, with_effects
 from hookline.lab.recordings import Recording, RecordingError, read_recordings
 
 DIALECTS = Path(hookline.__file__).parent / "dialects"
@@ -172,7 +174,7 @@ def test_variables_that_the_client_sets_are_compared_between_recordings_of_ours(
             version="1",
             event="Stop",
             payload={},
-            env_names=names,
+            env_added=names,
             recorded="2026-11-16" if ours else "",
         )
 
@@ -200,6 +202,14 @@ def test_effects_that_changed_are_named_with_what_they_were() -> None:
         Difference(kind=Kind.VANISHED_EFFECT, field="ask", was="ok"),
         Difference(kind=Kind.NEW_EFFECT, field="halt", now="ok"),
     ]
+
+
+def test_an_effect_that_nobody_saw_is_no_difference() -> None:
+    found = compare_effects({"deny": "ok", "ask": "skipped"}, {"deny": "not observed", "ask": "ok"})
+    assert [each.kind for each in found] == [Kind.EFFECT_NOT_SEEN] * 2
+    drift = with_effects(compare([recording("Stop")], [recording("Stop")]), found)
+    assert not drift.differences
+    assert noted(drift) == [(Kind.EFFECT_NOT_SEEN, "deny"), (Kind.EFFECT_NOT_SEEN, "ask")]
 
 
 def test_a_file_that_is_no_report_is_named() -> None:

@@ -57,6 +57,8 @@ def test_payloads_are_recorded_with_where_they_are_from_and_nothing_of_the_machi
     assert bash["payload"]["tool_input"]["command"] == "echo before"
     assert bash["payload"]["cwd"] == "/home/dev/project"
     assert "ANTHROPIC_API_KEY" in bash["env_names"]
+    assert "VERSION" in bash["env_added"], "the very small agent sets it, and nobody gave it that"
+    assert "ANTHROPIC_API_KEY" not in bash["env_added"]
     everything = json.dumps(found)
     assert "sk-ant-" not in everything
     assert str(machine.base) not in everything

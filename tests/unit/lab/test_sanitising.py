@@ -120,11 +120,13 @@ def test_times_keep_their_shape_and_lose_the_moment() -> None:
             "timestamp": "2027-03-09T19:09:24.058Z",
             "path": "sessions/2027/03/09/rollout-2027-03-09T19-19-15-x.jsonl",
             "minutes": "session-2027-03-09T19-09-x",
+            "said": "Today's date is Tuesday, March 9, 2027 (in your language).",
         }
     ) == {
         "timestamp": "2026-01-01T00:00:00.000Z",
         "path": "sessions/2026/01/01/rollout-2026-01-01T00-00-00-x.jsonl",
         "minutes": "session-2026-01-01T00-00-x",
+        "said": "Today's date is Thursday, January 1, 2026 (in your language).",
     }
 
 

@@ -218,6 +218,30 @@ def test_a_call_that_has_to_be_followed_is_followed_before_the_next_turn(
         assert client.ask().text == "end"
 
 
+def test_a_client_that_drops_the_following_call_is_not_held_up(kind: type[ModelClient]) -> None:
+    def words(act: Act) -> ToolCall:
+        return ToolCall("tool", {}, lambda result: ToolCall("tool", {"wait_for": result}))
+
+    with serving(shell("x"), Turn("end"), words=words) as server:
+        client = kind(server.url)
+        heard = client.ask(PROMPT)
+        client.history.extend(client.results(heard, "agent-7"))
+        kept = [*client.history]
+        assert client.ask().calls
+        client.history = [*kept, client.user("go on")]
+        assert client.ask().text == "end"
+
+
+def test_a_conversation_that_lost_all_its_words_is_known_by_its_tools(
+    kind: type[ModelClient],
+) -> None:
+    with serving(Turn("a"), Turn("b")) as server:
+        client = kind(server.url)
+        client.ask(PROMPT)
+        client.history = [client.user("What was said before was replaced by a hook.")]
+        assert client.ask().text == "b"
+
+
 def test_an_agent_that_has_to_hand_over_its_last_words_does(kind: type[ModelClient]) -> None:
     agent = Agent("look around", (shell("sub"), Turn("nothing here")))
     with serving(Turn("", (agent,)), Turn("end")) as server:

@@ -98,6 +98,14 @@ def test_an_answer_of_nothing_is_still_an_answer(kind: type[ModelClient], stream
     assert heard.why
 
 
+def test_a_message_of_nothing_has_a_block() -> None:
+    with serving(Turn("")) as server:
+        client = Anthropic(server.url, stream=False)
+        client.history.append(client.user(PROMPT))
+        whole = client.post(client.path(), client.body()).json()
+    assert whole["content"] == [{"type": "text", "text": ""}]
+
+
 def test_a_whole_session_goes_through_its_turns(kind: type[ModelClient], stream: bool) -> None:
     with serving(Turn("a", (Shell("1"),)), Turn("", (Shell("2"),)), Turn("b")) as server:
         client = kind(server.url, stream=stream)

@@ -42,6 +42,8 @@ TOOLS = ToolTable(
         "Bash": ToolRow(_K.SHELL, {"command": "command"}, _shell),
         "apply_patch": ToolRow(_K.EDIT, {"content": "command"}, _patch),
         "spawn_agent": ToolRow(_K.AGENT, {"content": "message"}),
+        # What the latest models have instead; the client gives it no alias.
+        "collaborationspawn_agent": ToolRow(_K.AGENT, {"content": "message"}),
         "view_image": ToolRow(_K.READ, {"path": "path"}),
         "request_user_input": ToolRow(_K.ASK, {}),
         "update_plan": ToolRow(_K.TASK, {}),

@@ -17,11 +17,13 @@ from hookline.model.errors import HooklineError
 __all__ = ["CLIENT", "Copilot"]
 
 _MODEL = "gpt-4.1"
+# It strikes this out wherever it stands in what it says, so it has to be no common word.
+_KEY = "lab-key-0000000000000000"
 
 # Offline it asks nobody but the model it was given: no account, no telemetry, no update.
 _QUIET = {
     "COPILOT_OFFLINE": "true",
-    "COPILOT_PROVIDER_API_KEY": "lab",
+    "COPILOT_PROVIDER_API_KEY": _KEY,
     "COPILOT_MODEL": _MODEL,
     "COPILOT_AUTO_UPDATE": "false",
 }

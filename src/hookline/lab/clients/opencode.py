@@ -64,6 +64,8 @@ class OpenCode:
     def furnish(self, room: Room, url: str) -> None:
         """A provider on loopback, the MCP server, and plugins that need nothing from a registry."""
         settings = {
+            # It would add this line itself, to a file that somebody may be comparing.
+            "$schema": "https://opencode.ai/config.json",
             "model": _MODEL,
             "small_model": _MODEL,
             "autoupdate": False,

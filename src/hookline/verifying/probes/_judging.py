@@ -1,12 +1,11 @@
 """Judgements that probes share."""
 
-from hookline.verifying.evidence import Evidence
+from hookline.verifying.evidence import CALLED, Evidence
 from hookline.verifying.lines import Finding, Names, State
 
-__all__ = ["CALLED", "INSIDE", "blocked", "heard", "leaving_a_trace", "not_seen", "ran"]
+__all__ = ["INSIDE", "blocked", "heard", "is_our_reason", "leaving_a_trace", "not_seen", "ran"]
 
-CALLED = "-called"
-"""The suffix of the file by which a guard shows that it was called."""
+_SHOWN = 160
 
 # A path of a file that was not there when the hook was trusted would keep the hook from running;
 # a bare name, after a step into the project, is no such path.
@@ -31,9 +30,22 @@ def blocked(seen: Evidence) -> Finding:
         return Finding(State.FAILED, "it ran: its file was written")
     if seen.told is None:
         return not_seen(seen, "its file was not written, but the model was never told why")
-    if seen.names.mark in seen.told:
+    if is_our_reason(seen):
         return Finding(State.OK, "its file was not written, and the model was told why")
-    return Finding(State.OK, "its file was not written")
+    # Something else stopped it, such as the client's own way with an answer it cannot read.
+    told = " ".join(seen.told.split())[:_SHOWN]
+    return Finding(State.FAILED, f"it did not run, but not for our reason; the model read: {told}")
+
+
+def is_our_reason(seen: Evidence) -> bool:
+    """Whether the model was told what our hook said, by a client that had understood it.
+
+    A client that cannot read an answer may show it to the model as it came, with its line ends
+    still written as in JSON: that is a complaint about us, and no reason.
+    """
+    told = seen.told or ""
+    raw = any(f"\\n{dash} " in told for dash in ("—", "\\u2014"))
+    return not raw and any(text in told for text in (seen.names.mark, seen.names.hook))
 
 
 def heard(seen: Evidence) -> Finding:

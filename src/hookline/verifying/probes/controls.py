@@ -4,7 +4,7 @@ from hookline.lab.script import Agent, Edit, Mcp, Read, Shell, Turn, Write
 from hookline.verifying.evidence import Evidence
 from hookline.verifying.lines import Finding, Names, Part, Probe, State
 from hookline.verifying.probes._judging import not_seen, ran
-from hookline.verifying.scenes import HALT, WORK
+from hookline.verifying.scenes import ASK, HALT, WORK
 
 __all__ = ["PROBES"]
 
@@ -125,6 +125,15 @@ PROBES = (
         scene=WORK,
         part=_agent,
         judge=ran,
+        order=_FIRST,
+    ),
+    Probe(
+        id="control-ask",
+        title="an unguarded command runs before an ask",
+        scene=ASK,
+        part=_shell,
+        judge=ran,
+        may_wait=True,
         order=_FIRST,
     ),
     Probe(

@@ -8,8 +8,6 @@ from hookline.verifying.scenes import WORK
 
 __all__ = ["PROBES"]
 
-_SECRET = "-secret"
-
 
 def _at_start(names: Names) -> Part:
     return Part(hooks=({"on": "session_start", "context": names.mark},))
@@ -47,7 +45,7 @@ def _redacted(names: Names) -> Part:
 
 
 def _secret(names: Names) -> str:
-    return names.mark[::-1] + _SECRET
+    return f"{names.mark[::-1]}-hidden"
 
 
 def _is_hidden(seen: Evidence) -> Finding:

@@ -3,7 +3,7 @@
 from hookline.lab.script import Agent, Edit, Mcp, Read, Shell, Turn
 from hookline.verifying.evidence import Evidence
 from hookline.verifying.lines import Finding, Names, Part, Probe, State
-from hookline.verifying.probes._judging import blocked, not_seen
+from hookline.verifying.probes._judging import blocked, is_our_reason, not_seen
 from hookline.verifying.scenes import WORK
 
 __all__ = ["PROBES"]
@@ -47,8 +47,10 @@ def _is_not_echoed(seen: Evidence) -> Finding:
     told = seen.told
     if told is None:
         return not_seen(seen, "the model was told nothing of the call")
-    if seen.names.mark in told:
+    if is_our_reason(seen):
         return Finding(State.OK, "the model was told why instead of an answer")
+    if seen.names.mark in told:
+        return Finding(State.FAILED, "the client could not read our answer, and showed it as it is")
     if seen.names.word in told:
         return Finding(State.FAILED, "the tool answered")
     return not_seen(seen, "the model was told neither an answer nor why there is none")
@@ -57,7 +59,7 @@ def _is_not_echoed(seen: Evidence) -> Finding:
 def _edit_is_blocked(seen: Evidence) -> Finding:
     """The file was read first, so that the model was told something says nothing."""
     found = blocked(seen)
-    if found.state is State.OK and seen.names.mark not in (seen.told or ""):
+    if found.state is State.FAILED and not seen.made() and seen.names.mark not in (seen.told or ""):
         return not_seen(seen, "the file is as it was, but nothing shows that our guard kept it so")
     return found
 

@@ -1,9 +1,9 @@
 """A whole run: its prompt is blocked, a tool ends it, a hook keeps it going."""
 
 from hookline.lab.script import Shell, Turn
-from hookline.verifying.evidence import Evidence
+from hookline.verifying.evidence import CALLED, Evidence
 from hookline.verifying.lines import Finding, Names, Part, Probe, State
-from hookline.verifying.probes._judging import CALLED, INSIDE, leaving_a_trace, not_seen
+from hookline.verifying.probes._judging import INSIDE, leaving_a_trace, not_seen
 from hookline.verifying.scenes import HALT, PROMPT, STOP
 
 __all__ = ["PROBES"]

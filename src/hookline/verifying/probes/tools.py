@@ -4,15 +4,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hookline.lab.script import Shell, Turn, Write
-from hookline.verifying.evidence import Evidence
+from hookline.verifying.evidence import CALLED, Evidence
 from hookline.verifying.lines import Finding, Names, Part, Probe, State
-from hookline.verifying.probes._judging import CALLED, blocked, leaving_a_trace, not_seen
-from hookline.verifying.scenes import WORK
+from hookline.verifying.probes._judging import blocked, leaving_a_trace, not_seen
+from hookline.verifying.scenes import ASK, WORK
 
 __all__ = ["PROBES"]
 
 _DENY = ("pre_tool_use", "deny")
 _NEW = "-instead"
+# Seconds after its guard's answer in which a command that is let through has long run.
+_WAITS = 10.0
 
 
 def _guarded(handler: Callable[[Names], Mapping[str, Any]]) -> Callable[[Names], Part]:
@@ -50,19 +52,23 @@ def _asks(seen: Evidence) -> Finding:
         return Finding(State.FAILED, "it ran, and nobody was asked")
     if seen.told is not None:
         return Finding(State.OK, "with nobody to ask, it was denied")
-    # Some clients end at once where they would have to ask.
+    # Some clients end where they would have to ask, others wait for an answer that never comes.
     if seen.made(CALLED) and seen.session.exit_code == 0:
         return Finding(State.OK, "with nobody to ask, the run ended before it")
+    if seen.made(CALLED) and seen.session.cut and seen.waited > _WAITS:
+        return Finding(
+            State.OK, f"with nobody to ask, it waited {seen.waited:.0f} s, until its end"
+        )
     return not_seen(seen, "its file was not written, but the model was never told why")
 
 
 def _is_rewritten(seen: Evidence) -> Finding:
     if seen.made():
         return Finding(State.FAILED, "the original input ran")
-    if seen.how != "yes":
-        return blocked(seen)
     if seen.made(_NEW):
         return Finding(State.OK, "the new input ran, and the original did not")
+    if seen.how != "yes" and f"{seen.names.word}{_NEW}" in (seen.told or ""):
+        return Finding(State.OK, "neither ran, and the model was told the new input")
     if seen.told is None:
         return not_seen(seen, "neither input ran, and the model was never told why")
     return Finding(State.FAILED, "neither the original nor the new input ran")
@@ -127,11 +133,11 @@ PROBES = (
     Probe(
         id="ask",
         title="an ask is asked, or denied where nobody can be",
-        scene=WORK,
+        scene=ASK,
         claim=("pre_tool_use", "ask"),
-        twin="control-shell",
+        twin="control-ask",
         part=_guarded(_ask),
         judge=_asks,
-        order=90,
+        may_wait=True,
     ),
 )

@@ -1,0 +1,165 @@
+"""``hookline verify`` as a person runs it who has just installed hookline, on the real clients."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from hookline.lab.acquiring import cache_directory
+from hookline.lab.naming import client
+from hookline.lab.ports import Client, Program
+
+pytestmark = [pytest.mark.interop, pytest.mark.timeout(900)]
+
+# Taken before any test has a home of its own: the cache is the person's.
+_CACHE = cache_directory(os.environ)
+
+# What each client cannot do, and what the run has to name for it.
+CANNOT = {
+    "claude-code": {"prompt-rewrite", "sub-agent-start"},
+    "codex": {
+        "allow",
+        "ask",
+        "compaction",
+        "halt",
+        "prompt-rewrite",
+        "rewrite",
+        "sub-agent-start",
+    },
+    "copilot": {"compaction", "halt", "sub-agent-start"},
+    "gemini": {
+        "allow",
+        "compaction",
+        "context-before",
+        "permission",
+        "prompt-rewrite",
+        "redact",
+        "sub-agent-start",
+        "sub-agent-stop",
+    },
+}
+
+
+def run(python: str, tmp_path: Path, *words: str) -> tuple[int, Mapping[str, Any]]:
+    """``hookline verify --json`` with nothing around it but a path and an empty home."""
+    home = tmp_path / "home"
+    project = tmp_path / "project"
+    home.mkdir(exist_ok=True)
+    project.mkdir(exist_ok=True)
+    with TemporaryDirectory(prefix="t-") as temporary:  # pytest's own is too long for a room
+        done = subprocess.run(
+            [python, "-m", "hookline", "verify", *words, "--pinned", "--json"],
+            cwd=project,
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(home),
+                "TMPDIR": temporary,
+                "HOOKLINE_LAB_CACHE": _CACHE,
+            },
+            capture_output=True,
+            check=False,
+        )
+        assert os.listdir(temporary) == [], "a room was left behind"
+    assert done.stdout, done.stderr.decode()
+    assert list(project.iterdir()) == []
+    report: Mapping[str, Any] = json.loads(done.stdout)
+    return done.returncode, report
+
+
+def states(report: Mapping[str, Any]) -> dict[str, str]:
+    return {line["id"]: line["state"] for line in report["lines"]}
+
+
+def of(report: Mapping[str, Any], *found: str) -> set[str]:
+    return {id for id, state in states(report).items() if state in found}
+
+
+@pytest.mark.parametrize("name", sorted(CANNOT))
+def test_a_client_does_all_that_is_promised_and_the_rest_is_named(
+    name: str, program: Callable[[Client], Program], tmp_path: Path
+) -> None:
+    program(client(name))
+    code, report = run(sys.executable, tmp_path, name)
+    assert of(report, "failed", "not observed") == set(), json.dumps(report, indent=2)
+    assert of(report, "skipped") == {"in-force"}
+    assert of(report, "cannot") == CANNOT[name]
+    assert len(of(report, "ok")) >= 23
+    assert report["version"] == client(name).package.version
+    assert report["known"] == "same"
+    assert code == 0
+
+
+def broken(tmp_path: Path, file: str, old: str, new: str) -> str:
+    """An interpreter of its own whose hookline has this one difference."""
+    import shutil
+
+    import hookline
+
+    package = Path(hookline.__file__).parent
+    copy = tmp_path / "copy" / "hookline"
+    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    text = (copy / file).read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{file} has changed: break it in another way"
+    (copy / file).write_text(text.replace(old, new), encoding="utf-8")
+    venv = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
+    site = next(venv.glob("lib/python*/site-packages"))
+    # Lines of a .pth are plain paths: the copy comes before whatever hookline is installed there.
+    others = [path for path in sys.path if path.endswith("site-packages")]
+    (site / "broken.pth").write_text("\n".join([str(copy.parent), *others]) + "\n")
+    return str(venv / "bin" / "python")
+
+
+CODEC = "dialects/claude_code/codec.py"
+GUARDS = ("deny", "deny-write", "sub-agent", "edit", "crash", "killed", "hung", "mcp")
+ONLY = tuple(word for id in GUARDS for word in ("--only", id))
+
+
+def test_a_deny_that_the_client_does_not_understand_turns_the_lines_red(
+    program: Callable[[Client], Program], tmp_path: Path
+) -> None:
+    program(client("claude-code"))
+    old, new = '["permissionDecision"] = verdict', '["permission_decision"] = verdict'
+    code, report = run(broken(tmp_path, CODEC, old, new), tmp_path, "claude-code", *ONLY)
+    assert code == 1
+    assert of(report, "failed") == set(GUARDS), json.dumps(report, indent=2)
+    assert of(report, "ok") == {id for id in states(report) if id.startswith("control-")}
+    details = {line["id"]: line["detail"] for line in report["lines"]}
+    assert "its file was written" in details["deny"]
+    assert "hookline said deny, and the client did otherwise" in details["deny"]
+
+
+def test_a_deny_that_only_the_clients_own_caution_saves_is_no_pass(
+    program: Callable[[Client], Program], tmp_path: Path
+) -> None:
+    """Claude Code blocks at an answer it cannot read, if told so, and shows it to the model raw."""
+    program(client("claude-code"))
+    old = '["permissionDecision"] = verdict.value'
+    new = '["permissionDecision"] = verdict.value.replace("deny", "denied")'
+    code, report = run(broken(tmp_path, CODEC, old, new), tmp_path, "claude-code", *ONLY)
+    assert code == 1
+    assert of(report, "failed") == set(GUARDS), json.dumps(report, indent=2)
+    assert of(report, "ok") == {id for id in states(report) if id.startswith("control-")}
+    details = {line["id"]: line["detail"] for line in report["lines"]}
+    assert "not for our reason" in details["deny"]
+
+
+def test_a_hookline_that_is_never_called_turns_the_lines_red(
+    program: Callable[[Client], Program], tmp_path: Path
+) -> None:
+    program(client("claude-code"))
+    old = "    program = own_program()\n    return fastest"
+    new = '    program = own_program()\n    return ("/bin/true",)\n    return fastest'
+    python = broken(tmp_path, "installing/program.py", old, new)
+    code, report = run(python, tmp_path, "claude-code", *ONLY, "--only", "context-start")
+    assert code == 1
+    assert of(report, "failed") == {*GUARDS, "context-start"}, json.dumps(report, indent=2)
+    assert of(report, "ok") == {id for id in states(report) if id.startswith("control-")}
+    details = {line["id"]: line["detail"] for line in report["lines"]}
+    assert "hookline was never called" in details["deny"]

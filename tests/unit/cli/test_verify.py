@@ -1,0 +1,326 @@
+"""``hookline verify``: a very small agent obeys or does not, and nothing is claimed unseen."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from support.cli import Done, Machine
+from support.tiny_agent import put_agent
+
+GUARDS = ("deny", "crash", "killed", "hung")
+ONLY = tuple(word for id in GUARDS for word in ("--only", id))
+
+
+@pytest.fixture
+def machine(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Machine:
+    return Machine(tmp_path, capfdbinary)
+
+
+@pytest.fixture
+def agent(machine: Machine) -> Path:
+    path = put_agent(machine.base / "bin")
+    machine.env["PATH"] = f"{machine.base / 'bin'}:{machine.env['PATH']}"
+    return Path(path)
+
+
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    with TemporaryDirectory(prefix="t-") as folder:  # pytest's own is too long for a room
+        yield Path(folder)
+
+
+def program(machine: Machine, text: str) -> str:
+    """A client that does this when it is asked for more than its version."""
+    path = machine.base / "client"
+    version = 'case "$*" in *--version*) echo 9.9.9; exit;; esac'
+    path.write_text(f"#!/bin/sh\n{version}\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+def states(done: Done) -> dict[str, str]:
+    return {line["id"]: line["state"] for line in done.json["lines"]}
+
+
+def detail(done: Done, id: str) -> str:
+    found: list[dict[str, Any]] = [line for line in done.json["lines"] if line["id"] == id]
+    return str(found[0]["detail"])
+
+
+@pytest.mark.usefixtures("agent")
+def test_an_agent_that_obeys_passes_line_by_line(machine: Machine) -> None:
+    done = machine.call("verify", "claude-code", *ONLY, "--json")
+    assert states(done) == dict.fromkeys(("control-shell", *GUARDS), "ok"), done.out
+    assert done.code == 0
+    assert done.json["client"] == "claude-code"
+    assert done.json["version"] == "2.1.325"
+    assert done.json["known"] == "same"
+    assert done.json["passed"] is True
+
+
+@pytest.mark.usefixtures("agent")
+def test_people_get_a_table_that_is_plain_in_a_pipe(machine: Machine) -> None:
+    done = machine.call("verify", "claude-code", "--only", "deny")
+    assert done.code == 0, done.err
+    head, control, deny, why, sum_ = done.out.splitlines()
+    assert head.startswith("Claude Code 2.1.325, the version proven here")
+    assert control.split()[:2] == ["ok", "control-shell"]
+    assert deny.split()[:2] == ["ok", "deny"]
+    assert why.strip() == "its file was not written, and the model was told why"
+    assert sum_ == "2 ok"
+    assert "\x1b[" not in done.out
+    assert done.err == ""
+
+
+def test_a_newer_client_is_named_as_such(machine: Machine) -> None:
+    put_agent(machine.base / "bin", version="9.0.0")
+    done = machine.call(
+        "verify", "claude-code", "--only", "deny", "--client", str(machine.base / "bin/claude")
+    )
+    assert done.code == 0, done.err
+    assert "9.0.0, newer than the 2.1.325 proven here: the lines below are" in done.out
+
+
+def test_an_agent_that_calls_no_hook_turns_the_lines_red_and_leaves_the_control(
+    machine: Machine, agent: Path
+) -> None:
+    deaf = Path(machine.base, "deaf_agent.py")
+    source = Path(__file__).parents[2] / "support/tiny_agent.py"
+    text = source.read_text(encoding="utf-8")
+    broken = text.replace('refusal = hooks("PreToolUse", call)', 'refusal = ""')
+    assert broken != text
+    deaf.write_text(broken, encoding="utf-8")
+    agent.write_text(agent.read_text().replace(str(source.resolve()), str(deaf)))
+    done = machine.call("verify", "claude-code", *ONLY, "--json")
+    assert done.code == 1
+    assert states(done) == {"control-shell": "ok"} | dict.fromkeys(GUARDS, "failed")
+    assert "pre_tool_use never reached hookline for it" in detail(done, "deny")
+    assert done.json["passed"] is False
+
+
+def test_an_agent_that_ignores_what_hookline_says_is_told_apart(
+    machine: Machine, agent: Path
+) -> None:
+    stubborn = Path(machine.base, "stubborn_agent.py")
+    source = Path(__file__).parents[2] / "support/tiny_agent.py"
+    text = source.read_text(encoding="utf-8")
+    broken = text.replace("    if refusal:\n", "    if not refusal and refusal:\n")
+    assert broken != text
+    stubborn.write_text(broken, encoding="utf-8")
+    agent.write_text(agent.read_text().replace(str(source.resolve()), str(stubborn)))
+    done = machine.call("verify", "claude-code", "--only", "deny", "--json")
+    assert states(done) == {"control-shell": "ok", "deny": "failed"}
+    assert "hookline said deny, and the client did otherwise" in detail(done, "deny")
+
+
+@pytest.mark.usefixtures("agent")
+def test_a_rule_of_ones_own_that_stops_everything_leaves_the_lines_unobserved(
+    machine: Machine,
+) -> None:
+    machine.write(
+        "hookline.yaml",
+        "version: 1\n"
+        "hooks: [{name: no shell, on: pre_tool_use, match: {tool: shell}, deny: Never.}]\n",
+    )
+    done = machine.call("verify", "claude-code", "--only", "deny", "--json")
+    assert done.code == 1
+    assert states(done) == {"control-shell": "not observed", "deny": "not observed"}
+    assert "a hook of your own said deny: `no shell`" in detail(done, "control-shell")
+    assert "nor did it without a guard (control-shell)" in detail(done, "deny")
+
+
+@pytest.mark.usefixtures("agent")
+def test_ones_own_rules_are_in_force_beside_the_canaries_and_stay_as_they_are(
+    machine: Machine, temporary: Path
+) -> None:
+    text = "version: 1\ndisable: [gone]\nhooks: [{on: session_start, context: Mine.}]\n"
+    machine.user_file.parent.mkdir(parents=True)
+    machine.user_file.write_text(text, encoding="utf-8")
+    machine.write("hookline.yaml", "version: 1\nhooks: [{on: stop, name: s, run: 'true'}]\n")
+    done = machine.run(
+        "verify", "claude-code", "--only", "deny", "--keep", "--json", TMPDIR=str(temporary)
+    )
+    assert done.code == 0, done.out
+    room = Path(done.json["kept"])
+    assert (room / "home/.config/hookline/hookline.yaml").read_text() == text
+    assert (room / "project/hookline.yaml").exists()
+    assert machine.user_file.read_text() == text
+
+
+@pytest.mark.usefixtures("agent")
+def test_nothing_is_written_outside_the_room_and_the_room_is_gone(
+    machine: Machine, temporary: Path
+) -> None:
+    before = sorted(machine.base.rglob("*"))
+    done = machine.run("verify", "claude-code", "--only", "deny", TMPDIR=str(temporary))
+    assert done.code == 0, done.err
+    assert os.listdir(temporary) == []
+    assert sorted(machine.base.rglob("*")) == before
+
+
+def test_without_a_client_it_says_how_to_get_one(machine: Machine) -> None:
+    done = machine.call("verify", "claude-code", PATH="/usr/bin:/bin")
+    assert done.code == 2
+    assert "no `claude` is on the PATH" in done.err
+    assert "--pinned" in done.err
+    assert done.out == ""
+
+
+def test_a_program_is_told_too_when_nothing_could_be_run(machine: Machine) -> None:
+    done = machine.call("verify", "claude-code", "--json", PATH="/usr/bin:/bin")
+    assert done.code == 2
+    assert done.json["lines"] == []
+    assert "no `claude` is on the PATH" in done.json["error"]
+
+
+def test_a_client_that_is_no_program_is_refused(machine: Machine) -> None:
+    plain = machine.write("claude", "text")
+    done = machine.call("verify", "claude-code", "--client", str(plain))
+    assert done.code == 2
+    assert f"{plain} is not executable" in done.err
+    done = machine.call("verify", "claude-code", "--client", str(plain) + "x")
+    assert done.code == 2
+    assert "there is no client at" in done.err
+
+
+def test_a_client_that_cannot_even_say_its_version_could_not_be_run(machine: Machine) -> None:
+    path = machine.base / "client"
+    path.write_text("#!/bin/sh\necho 'Node 22 is needed' >&2\nexit 1\n", encoding="utf-8")
+    path.chmod(0o755)
+    done = machine.call("verify", "claude-code", "--client", str(path))
+    assert done.code == 2
+    assert "--version` failed with exit code 1: Node 22 is needed" in done.err
+
+
+def test_a_client_that_crashes_at_its_start_could_not_be_run(machine: Machine) -> None:
+    client = program(machine, "echo 'MK_crash: no such library' >&2; exit 7")
+    done = machine.call("verify", "claude-code", "--client", client)
+    assert done.code == 2
+    assert "ended with exit code 7 before it asked its model anything: MK_crash" in done.err
+
+
+def test_a_client_that_ends_without_a_word_proves_nothing(machine: Machine) -> None:
+    client = program(machine, "exit 0")
+    done = machine.call("verify", "claude-code", "--client", client, *ONLY, "--json")
+    assert done.code == 1
+    assert set(states(done).values()) == {"not observed"}
+
+
+def test_a_client_that_hangs_is_cut_off_and_nothing_is_claimed(machine: Machine) -> None:
+    client = program(machine, "exec sleep 600")
+    words = ("--client", client, "--timeout", "2", *ONLY, "--json")
+    done = machine.call("verify", "claude-code", *words)
+    assert done.code == 1
+    assert set(states(done).values()) == {"not observed"}
+    assert "it took longer than 2 seconds" in detail(done, "control-shell")
+
+
+def test_a_client_that_hangs_at_the_end_proves_nothing_by_what_it_did_before(
+    machine: Machine, agent: Path
+) -> None:
+    agent.write_text(agent.read_text().replace("exec ", "") + "exec sleep 600\n")
+    slow = agent.read_text().replace(
+        "#!/bin/sh\n", '#!/bin/sh\ncase "$*" in *--version*) echo 1.0; exit;; esac\n'
+    )
+    agent.write_text(slow)
+    done = machine.call("verify", "claude-code", "--timeout", "20", "--only", "deny", "--json")
+    assert done.code == 1
+    assert states(done) == {"control-shell": "not observed", "deny": "not observed"}
+
+
+@pytest.mark.usefixtures("agent")
+def test_a_temporary_directory_that_cannot_be_written_to_is_named(machine: Machine) -> None:
+    done = machine.run("verify", "claude-code", TMPDIR="/proc")
+    assert done.code in {0, 1, 2}
+    assert done.code == 2 or "ok" in done.out
+
+
+@pytest.mark.usefixtures("agent")
+def test_a_config_that_hookline_does_not_take_is_no_verification(machine: Machine) -> None:
+    machine.write("hookline.yaml", "version: 1\nhooks: [{on: nowhere, deny: x}]\n")
+    done = machine.call("verify", "claude-code", "--only", "deny")
+    assert done.code == 2
+    assert "nowhere" in done.err
+
+
+def test_a_platform_that_cannot_be_driven_is_named_with_those_that_can(machine: Machine) -> None:
+    done = machine.call("verify", "cursor")
+    assert done.code == 2
+    assert "cursor cannot be run without a person at it" in done.err
+    assert "claude-code" in done.err
+
+
+def test_an_unknown_platform_or_line_is_named_with_the_nearest(machine: Machine) -> None:
+    done = machine.call("verify", "claude-cod")
+    assert done.code == 2
+    assert "claude-code" in done.err
+    done = machine.call("verify", "claude-code", "--only", "denny")
+    assert done.code == 2
+    assert "deny" in done.err
+
+
+def test_two_ways_to_name_a_client_are_one_too_many(machine: Machine) -> None:
+    done = machine.call("verify", "claude-code", "--client", "x", "--pinned")
+    assert done.code == 2
+    assert "one names your client, the other ours" in done.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_neither_a_process_nor_a_file(
+    machine: Machine, temporary: Path, number: signal.Signals
+) -> None:
+    begun = machine.base / "begun"
+    client = program(machine, f"echo $$ > {begun}.new; mv {begun}.new {begun}; exec sleep 600")
+    words = ("verify", "claude-code", "--client", client, "--only", "deny")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "hookline", *words],
+        cwd=machine.project,
+        env={**machine.env, "TMPDIR": str(temporary)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        deadline = monotonic() + 60
+        while not begun.exists():
+            assert monotonic() < deadline, "the client was never started"
+            assert running.poll() is None
+            sleep(0.02)
+        running.send_signal(number)
+        assert running.wait(60) != 0
+    finally:
+        running.kill()
+        running.wait()
+    assert os.listdir(temporary) == []
+    assert (
+        not os.path.exists(f"/proc/{int(begun.read_text())}/cwd")
+        or "sleep" not in Path(f"/proc/{int(begun.read_text())}/cmdline").read_text()
+    )
+
+
+@pytest.mark.usefixtures("agent")
+def test_settings_of_ones_own_that_are_not_in_force_are_named(machine: Machine) -> None:
+    done = machine.call("verify", "claude-code", "--json")
+    assert states(done)["in-force"] == "skipped"
+    assert "`hookline install claude-code`" in detail(done, "in-force")
+    assert machine.call("install", "claude-code").code == 0
+    assert json.loads(machine.call("verify", "claude-code", "--json").out)["lines"][0] == {
+        "id": "in-force",
+        "title": "hookline is in force in your own settings",
+        "state": "ok",
+        "detail": str(machine.person / ".claude/settings.json"),
+        "seconds": 0.0,
+    }
+    settings = machine.person / ".claude/settings.json"
+    settings.write_text(json.dumps({**json.loads(settings.read_text()), "disableAllHooks": True}))
+    off = machine.call("verify", "claude-code", "--json")
+    assert states(off)["in-force"] == "failed"
+    assert off.code == 1
