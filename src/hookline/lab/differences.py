@@ -25,6 +25,7 @@ class Kind(StrEnum):
     FIELD_NOT_SEEN = "field not seen"
     EFFECT_NOT_SEEN = "effect not seen"
     TOOL_NOT_KNOWN = "tool not recorded before"
+    SCENARIO_NOT_KNOWN = "scenario not played before"
     SCRIPTED = "asked for differently"
 
     @property
@@ -38,6 +39,7 @@ _NOTES = {
     Kind.FIELD_NOT_SEEN,
     Kind.EFFECT_NOT_SEEN,
     Kind.TOOL_NOT_KNOWN,
+    Kind.SCENARIO_NOT_KNOWN,
     Kind.SCRIPTED,
 }
 

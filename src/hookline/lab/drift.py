@@ -28,12 +28,19 @@ def compare(old: Sequence[Recording], new: Sequence[Recording]) -> Drift:
     if {each.client for each in old} != {each.client for each in new}:
         was, now = (_named({each.client for each in side}) for side in (old, new))
         raise RecordingError(f"recordings of {was} and of {now} cannot be compared: one client")
-    before, after = _by_event(old), _by_event(new)
-    found = [*_events(before, after)]
-    for event in (each for each in before if each in after):
-        found += _fields(event, before[event], after[event])
-        found += _tools(event, before[event], after[event])
-        found += _variables(event, before[event], after[event])
+    earlier = _played(old)
+    # The other way round, too: a session that was not played before shows what nobody looked for.
+    again = [
+        each for each in new if not earlier or not each.recorded or earlier & set(each.scenarios)
+    ]
+    found = [
+        *(each for each in _compared(old, again) if each.kind in _OF_NEW),
+        *(each for each in _compared(old, new) if each.kind not in _OF_NEW),
+        *(
+            Difference(kind=Kind.SCENARIO_NOT_KNOWN, field=name)
+            for name in sorted(_played(new) - earlier if earlier else ())
+        ),
+    ]
     return Drift(
         client=_named({each.client for each in new}),
         was=_named({each.version for each in old}),
@@ -41,6 +48,24 @@ def compare(old: Sequence[Recording], new: Sequence[Recording]) -> Drift:
         differences=tuple(each for each in found if each.kind.counts),
         notes=tuple(each for each in found if not each.kind.counts),
     )
+
+
+_OF_NEW = {
+    Kind.NEW_EVENT,
+    Kind.NEW_FIELD,
+    Kind.NEW_VARIABLE,
+    Kind.CHANGED_TYPE,
+    Kind.TOOL_NOT_KNOWN,
+}
+
+
+def _compared(old: Sequence[Recording], new: Sequence[Recording]) -> Iterator[Difference]:
+    before, after = _by_event(old), _by_event(new)
+    yield from _events(before, after)
+    for event in (each for each in before if each in after):
+        yield from _fields(event, before[event], after[event])
+        yield from _tools(event, before[event], after[event])
+        yield from _variables(event, before[event], after[event])
 
 
 # ── events ──────────────────────────────────────────────────────────────────────────────────

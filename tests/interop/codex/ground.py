@@ -5,6 +5,7 @@ had the client itself say what to trust.
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -30,6 +31,7 @@ __all__ = [
     "install_trusted",
     "notice",
     "one_by_one",
+    "path_of",
     "speak",
 ]
 
@@ -74,9 +76,13 @@ def install_trusted(place: Arena, *options: str) -> None:
 
 def hookline(place: Arena, *words: str) -> Finished:
     """``hookline WORDS`` where the client is on the PATH and somebody says yes."""
-    there = os.path.dirname(place.stage.program.argv[0])
-    path = os.pathsep.join((there, place.room.env["PATH"]))
-    return place.hookline(*words, env={"PATH": path, "HOOKLINE_TRUST": "all"})
+    return place.hookline(*words, env={"PATH": path_of(place), "HOOKLINE_TRUST": "all"})
+
+
+def path_of(place: Arena) -> str:
+    """The PATH of a person who has installed both: the client and hookline."""
+    both = (os.path.dirname(each) for each in (place.stage.program.argv[0], sys.executable))
+    return os.pathsep.join((*both, place.room.env["PATH"]))
 
 
 def speak(

@@ -9,7 +9,7 @@ from hookline.dialects.codex import DIALECT
 from hookline.lab.clients._codex_talk import Talk
 from hookline.lab.clients.codex import CLIENT
 from hookline.lab.playing import Stage
-from hookline.lab.ports import Program
+from hookline.lab.ports import Program, Wish
 from interop.arena import Arena, arena, config, conversation, rule, witness
 from interop.codex.ground import (
     WARY,
@@ -18,6 +18,7 @@ from interop.codex.ground import (
     guarded,
     hookline,
     install_trusted,
+    path_of,
     speak,
 )
 from interop.codex.telling import heard, shown
@@ -51,7 +52,7 @@ def test_hooks_that_nobody_trusted_are_skipped_and_trusted_by_the_client_itself_
     without = place.play(commands("touch denied-1"))
     assert set(without.changed) == {"denied-1"}, "the client lets it run"
     assert place.witnessed() == [], "and no hook of hookline was started"
-    assert b"hook" not in without.stdout, "and it says nothing of it"
+    assert b"hook" not in without.stdout + without.stderr, "and the client says nothing of it"
 
     told = hookline(place, "status", "codex")
     assert told.exit_code == 1
@@ -128,16 +129,19 @@ def test_where_the_clients_own_switch_is_off_nothing_is_guarded_and_status_says_
 def test_installed_for_a_project_it_guards_it_while_the_client_trusts_that_project(
     place: Arena,
 ) -> None:
-    install_trusted(place, "--scope", "project", "--shared")
+    # Entries that others get by git find the home of the person, unless told otherwise.
+    install_trusted(place, "--scope", "project", "--shared", "--trust-env")
     assert not in_codex(place, "hooks.json").exists()
-    within = place.play(commands("touch denied-1", "touch plain"))
+    # A file that others get by git names hookline by its name alone.
+    person = Wish(env={"PATH": path_of(place)})
+    within = place.play(commands("touch denied-1", "touch plain"), wish=person)
     assert set(within.changed) == {"plain"}
     assert hookline(place, "status", "codex").exit_code == 0
 
     settings = in_codex(place, "config.toml")
     strange = settings.read_text().replace('trust_level = "trusted"', 'trust_level = "untrusted"')
     settings.write_text(strange)
-    assert set(place.play(commands("touch denied-2")).changed) == {"denied-2"}
+    assert set(place.play(commands("touch denied-2"), wish=person).changed) == {"denied-2"}
     told = hookline(place, "status", "codex")
     assert told.exit_code == 1
     assert b"no trusted project" in told.stdout

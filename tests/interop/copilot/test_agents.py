@@ -1,6 +1,7 @@
 """Sub-agents and stopping: hooks reach into both, and keep Copilot CLI going."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -157,35 +158,32 @@ def test_of_two_hooks_that_keep_it_going_the_model_hears_both(played: Session) -
     assert "MK_BOTH_GO_ON" in texts(first.body)
 
 
-ON_AND_ON = rule("on and on", "stop", run=if_seen("MK_STUBBORN", "echo MK_AGAIN >&2; exit 2"))
-ENDLESS = config(
-    ON_AND_ON,
-    rule("but no more", "stop", run=if_seen("MK_STUBBORN_HALT", halting("MK_HALT"))),
-    max_follow_ups=3,
-)
+# The event does not say what the agent said last, so hooks go by a file.
+ON_AND_ON = rule("on and on", "stop", run="echo MK_AGAIN >&2; exit 2")
+NO_MORE = rule("no more", "stop", run=f"test -e {{root}}/halt && {halting('MK_HALT')} || true")
+STUBBORN = Script(prompt="MK_PROMPT", turns=(Turn("MK_ENOUGH"),) * 20)
 
 
 @pytest.fixture(scope="module")
 def endless(copilot: Program) -> Iterator[Arena]:
-    with arena(CLIENT, copilot, config=ENDLESS) as made:
+    with arena(CLIENT, copilot, config=config(ON_AND_ON, NO_MORE, max_follow_ups=3)) as made:
         yield made
-
-
-def stubborn(word: str) -> Script:
-    return Script(prompt=word, turns=(Turn(word),) * 20)
 
 
 @pytest.mark.proves("copilot", "continuation.capped")
 def test_an_agent_is_kept_going_only_as_often_as_the_config_says(endless: Arena) -> None:
-    played = endless.play(stubborn("MK_STUBBORN"))
+    played = endless.play(STUBBORN)
     assert len(conversation(played)) == 1 + 3
-    assert told_at(played, -1).count("MK_AGAIN") >= 3
+    assert told_at(played, -1).count("MK_AGAIN") == 3
     assert played.exit_code == 0
 
 
 @pytest.mark.proves("copilot", "agentStop.halt=latch")
 def test_a_halt_at_the_stop_outweighs_what_would_keep_it_going(endless: Arena) -> None:
-    played = endless.play(stubborn("MK_STUBBORN_HALT"))
+    kept = endless.play(STUBBORN)
+    assert "MK_AGAIN" in kept.sent
+    Path(endless.room.root, "halt").touch()
+    played = endless.play(STUBBORN)
     assert len(conversation(played)) == 1
     assert "MK_AGAIN" not in played.sent
 
@@ -193,6 +191,6 @@ def test_a_halt_at_the_stop_outweighs_what_would_keep_it_going(endless: Arena) -
 @pytest.mark.proves("copilot", "continuation.capped-by-the-client")
 def test_past_the_clients_own_limit_nothing_keeps_an_agent_going(copilot: Program) -> None:
     with arena(CLIENT, copilot, config=config(ON_AND_ON, max_follow_ups=20)) as place:
-        played = place.play(stubborn("MK_STUBBORN"))
+        played = place.play(STUBBORN)
     assert len(conversation(played)) == 1 + 8
     assert played.exit_code == 0

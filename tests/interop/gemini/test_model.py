@@ -24,7 +24,7 @@ said = json.dumps(messages).replace("MK_PRIVATE", "MK_PUBLIC")
 print(json.dumps({{"rewrite": {{"messages": json.loads(said)}}}}))
 '"""
 
-DENY = "echo MK_NO >&2; exit 2"
+DENY = "echo MK_REFUSED >&2; exit 2"
 
 HOOKS = config(
     witness(BEFORE, SELECTION, AFTER),
@@ -89,7 +89,7 @@ def test_a_denied_request_asks_no_model(place: Arena, plain: Session) -> None:
     assert set(denied.changed) == {"request-1"}
     assert len(conversation(denied)) == 1
     assert len(conversation(plain)) == 3
-    assert "MK_NO" in shown(denied)
+    assert "MK_REFUSED" in shown(denied)
 
 
 @pytest.mark.proves("gemini", "BeforeModel.halt")
@@ -163,7 +163,7 @@ def test_a_denied_answer_ends_the_run_before_its_calls_are_made(
     assert set(denied.changed) == {"answer-1"}
     assert set(plain.changed) == {"plain-1", "plain-2"}
     assert len(conversation(denied)) == 2
-    assert "MK_NO" in shown(denied)
+    assert "MK_REFUSED" in shown(denied)
     assert "AfterModel" in place.natives()
 
 

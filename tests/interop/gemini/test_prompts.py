@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.interop, pytest.mark.timeout(300)]
 PROMPT = "user_prompt_submit"
 HOOKS = config(
     witness(PROMPT),
-    rule("no", PROMPT, run=when("MK_BAD", "echo MK_NO >&2; exit 2")),
+    rule("no", PROMPT, run=when("MK_BAD", "echo MK_REFUSED >&2; exit 2")),
     rule("enough", PROMPT, run=when("MK_FORBIDDEN", halt("MK_HALT"))),
     rule("other", PROMPT, run=when("MK_OLD", saying(rewrite={"prompt": "MK_NEW"}))),
     rule("context", PROMPT, context="MK_CONTEXT"),
@@ -64,7 +64,7 @@ def test_a_notice_at_the_prompt_is_shown_to_the_person(plain: Session) -> None:
 @pytest.mark.parametrize(
     ("word", "told"),
     [
-        pytest.param("MK_BAD", "MK_NO", marks=pytest.mark.proves("gemini", "BeforeAgent.deny")),
+        pytest.param("MK_BAD", "MK_REFUSED", marks=pytest.mark.proves("gemini", "BeforeAgent.deny")),
         pytest.param(
             "MK_FORBIDDEN", "MK_HALT", marks=pytest.mark.proves("gemini", "BeforeAgent.halt=deny")
         ),

@@ -322,12 +322,62 @@ def test_halt_becomes_a_deny_and_a_latch_on_tool_events() -> None:
         assert client.obey(native, reply, client.payload(native)).does is Does.BLOCKS
 
 
-@pytest.mark.parametrize("native", ["PreToolUse", "PermissionRequest"])
+@pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.ALLOW])
+def test_a_rewrite_before_a_tool_is_what_runs(verdict: Verdict) -> None:
+    answer = Answer(verdict=verdict, context=("C",), rewrite=Rewrite(input={"command": "echo ok"}))
+    effect = effect_of("PreToolUse", answer)
+    assert effect.failed == ""
+    assert effect.does is not Does.BLOCKS
+    assert effect.input == {"command": "echo ok"}
+    assert "C" in effect.context
+
+
+@pytest.mark.parametrize("verdict", [Verdict.ASK, Verdict.DENY, Verdict.HALT])
+def test_a_rewrite_beside_a_refusal_is_none(verdict: Verdict) -> None:
+    change = Rewrite(input={"command": "echo ok"})
+    effect = effect_of("PreToolUse", Answer(verdict=verdict, reason="why", rewrite=change))
+    assert (effect.does, effect.input) == (Does.BLOCKS, None)
+    assert "why" in effect.reason
+
+
+@pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.ASK])
+@pytest.mark.parametrize("name", ["Bash", "apply_patch"])
+def test_a_rewrite_with_keys_that_the_client_drops_is_a_deny_that_names_them(
+    name: str, verdict: Verdict
+) -> None:
+    event = sent("PreToolUse", tool_name=name, tool_input={"command": "ls"})
+    change = Rewrite(input={"command": "ls", "workdir": "/safe"})
+    answer = Answer(verdict=verdict, reason="why" if verdict is Verdict.ASK else "", rewrite=change)
+    outcome = Outcome(event=event, answer=answer)
+    reply = DIALECT.encode(outcome)
+    effect = client.obey("PreToolUse", reply, client.payload("PreToolUse"))
+    assert effect.does is Does.BLOCKS
+    assert "/safe" in effect.reason
+    assert ("why" in effect.reason) is (verdict is Verdict.ASK)
+    changes = DIALECT.translate(outcome).substitutions
+    assert ("rewrite.input", "deny") in [(each.was, each.now) for each in changes]
+
+
+def test_other_tools_have_their_whole_input_rewritten() -> None:
+    given = {"a": 1, "b": [1]}
+    event = sent("PreToolUse", tool_name="mcp__x__y", tool_input=given)
+    body = body_of(event, rewrite(b=[2], c="x"))["hookSpecificOutput"]
+    assert body["updatedInput"] == {"a": 1, "b": [2], "c": "x"}
+
+
+@pytest.mark.parametrize("value", ["x\ud800", ["x\ud800"], {"x\ud800": 1}], ids=repr)
+def test_a_rewrite_that_is_no_json_to_the_client_is_a_deny(value: object) -> None:
+    event = sent("PreToolUse", tool_name="mcp__x__y", tool_input={})
+    reply = reply_to(event, rewrite(a=value))
+    effect = client.obey("PreToolUse", reply, client.payload("PreToolUse"))
+    assert (effect.failed, effect.does) == ("", Does.BLOCKS)
+
+
 @pytest.mark.parametrize("verdict", list(Verdict))
-def test_a_rewrite_is_a_deny_that_names_the_command(native: str, verdict: Verdict) -> None:
+def test_a_rewrite_of_a_question_is_a_deny_that_names_the_command(verdict: Verdict) -> None:
     reason = "why" if verdict >= Verdict.ASK else ""
     answer = Answer(verdict=verdict, reason=reason, rewrite=Rewrite(input={"command": "echo safe"}))
-    effect = effect_of(native, answer)
+    effect = effect_of("PermissionRequest", answer)
     assert effect.does is Does.BLOCKS
     assert effect.input is None
     if verdict is not Verdict.HALT:

@@ -167,6 +167,18 @@ def test_what_another_recorded_is_known_and_what_we_recorded_has_to_be_there_aga
     assert seen(drift) == [(Kind.VANISHED_FIELD, "common")]
 
 
+def test_what_only_a_session_shows_that_was_not_played_before_is_not_new() -> None:
+    old = [recording("Stop", a=1)]
+    new = [
+        *old,
+        recording("Stop", scenario="long", a="x", b=1),
+        recording("Start", scenario="long"),
+    ]
+    drift = compare(old, new)
+    assert not drift.differences
+    assert noted(drift) == [(Kind.SCENARIO_NOT_KNOWN, "long")]
+
+
 def test_variables_that_the_client_sets_are_compared_between_recordings_of_ours() -> None:
     def with_names(*names: str, ours: bool = True) -> Recording:
         return Recording(

@@ -95,7 +95,10 @@ def test_a_rewritten_input_is_ok_when_it_ran_and_the_original_did_not() -> None:
 
 
 def test_where_an_input_cannot_be_rewritten_the_call_has_to_be_denied() -> None:
-    assert judged("rewrite", session(asked((TOUCH, "no"))), "deny").state is State.OK
+    told = asked((TOUCH, f"denied: run touch {NAMES.word}-instead"))
+    assert judged("rewrite", session(told), "deny").state is State.OK
+    new = {f"{NAMES.word}-instead": "added"}
+    assert judged("rewrite", session(told, changed=new), "deny").state is State.FAILED
     assert judged("rewrite", session(asked((TOUCH, "")), changed=RAN), "deny").state is State.FAILED
 
 

@@ -38,6 +38,8 @@ _BLOCKED_BY_EXIT_2 = {"PreToolUse", "PermissionRequest", "PostToolUse", "UserPro
 _CONTINUED = {"Stop", "SubagentStop"}
 _NO_TURN = {"SessionStart", "SessionEnd"}
 _NO_MODE = {"SessionEnd", "PreModelRequest", "PostModelRequest", "PreCompact", "PostCompact"}
+# Of these tools' new input the client reads one key, and drops the others without a word.
+_COMMAND_ALONE = {"Bash", "apply_patch"}
 _MAIN_AGENT_ONLY = {"SessionStart", "SessionEnd", "Stop", "Interrupt"}
 _SOURCES = {"startup", "resume", "clear", "compact", "fork"}
 # Moments for which Codex has no event of their own, and what it fires there.
@@ -99,15 +101,36 @@ class Codex(JsonDialect):
     # ── out ─────────────────────────────────────────────────────────────────────────────────
 
     def translate(self, outcome: Outcome) -> Translated:
-        """A halt that a sub-agent's event says ends that agent alone, so the gates close too."""
+        """As everywhere; an input that would not be taken whole is a deny.
+
+        A halt that a sub-agent's event says ends that agent alone, so the gates close too.
+        """
+        where = f"{self.support.client} on {self.native_of(outcome.event)}"
+        flaw = self._unsayable(outcome)
+        if flaw:
+            change = Substitution("rewrite.input", "deny", f"{where} {flaw}")
+            done = super().translate(_denied(outcome))
+            return replace(done, substitutions=(*done.substitutions, change))
         done = super().translate(outcome)
         halts = outcome.verdict is Verdict.HALT and done.answer.verdict is Verdict.HALT
         if not halts or not outcome.event.agent.depth:
             return done
         why = "ends the sub-agent only; every gate stays closed until the next prompt"
-        where = f"{self.support.client} on {self.native_of(outcome.event)}"
         change = Substitution("halt", "the sub-agent's end and a latch", f"{where} {why}")
         return Translated(done.answer, (*done.substitutions, change), outcome.reason)
+
+    def _unsayable(self, outcome: Outcome) -> str:
+        """Why the client would not run with all of the new input; empty when it would."""
+        event = outcome.event
+        changes = outcome.answer.rewrite.input and outcome.verdict < Verdict.DENY
+        if not changes or not isinstance(event, ToolEvent):
+            return ""
+        if self.native_of(event) != "PreToolUse":
+            return ""
+        final = self.final_input(outcome)
+        if event.tool.name in _COMMAND_ALONE and not final.keys() <= {"command"}:
+            return f"reads nothing but the command of a new input for {event.tool.name}"
+        return "" if final == _sound(final) else "takes no half of a surrogate pair"
 
     def spell(self, outcome: Outcome, answer: Answer) -> Reply:
         """The fewest keys on stdout with exit 0; nothing where the client reads nothing."""
@@ -119,6 +142,10 @@ class Codex(JsonDialect):
             # Translated to a latch; this one agent can be ended besides, whoever continues it.
             answer = replace(answer, verdict=Verdict.HALT, reason=outcome.reason)
         body = _body(native, answer)
+        if native == "PreToolUse" and answer.verdict < Verdict.DENY and answer.rewrite.input:
+            # The client's own question still comes, about the new input: this grants nothing.
+            own = body.setdefault("hookSpecificOutput", {"hookEventName": native})
+            own |= {"permissionDecision": "allow", "updatedInput": self.final_input(outcome)}
         blocks = answer.verdict is Verdict.DENY and native in _BLOCKED_BY_EXIT_2
         # Should stdout be lost, exit 2 blocks only with something on stderr.
         stderr = _bytes(f"{answer.reason}\n") if blocks else b""
@@ -167,6 +194,16 @@ class Codex(JsonDialect):
         if native in wire.TEXT_FAILS:
             raise HandlerAnswerError(f"Codex takes JSON or nothing on {native}, not plain text")
         return context(text) if native in wire.TEXT_IS_CONTEXT else PASS
+
+
+def _denied(outcome: Outcome) -> Outcome:
+    """A call that does not run, with the input that a hook wanted for it."""
+    wanted = outcome.answer.rewrite.input
+    asked = f"{outcome.reason}\n" if outcome.verdict is Verdict.ASK else ""
+    reason = f"{asked}A hook wants another input here, which this agent cannot be given: {wanted}"
+    rewrite = replace(outcome.answer.rewrite, input=None)
+    answer = replace(outcome.answer, verdict=Verdict.DENY, reason=reason, rewrite=rewrite)
+    return replace(outcome, answer=answer, final=None)
 
 
 def _body(native: str, answer: Answer) -> dict[str, Any]:
@@ -289,5 +326,7 @@ def _sound(value: Any) -> Any:
     if isinstance(value, str):
         return _bytes(value).decode()
     if isinstance(value, Mapping):
-        return {key: _sound(inner) for key, inner in value.items()}
+        return {_sound(key): _sound(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_sound(inner) for inner in value]
     return value

@@ -32,7 +32,8 @@ class CodexHooks(JsonSettings):
 
     id = "codex"
     support = Codex.support
-    longest: ClassVar[Mapping[str, int]] = {"SessionEnd": 3}
+    # Above that the client cuts it, and complains of it in every session.
+    longest: ClassVar[Mapping[str, int]] = {"SessionEnd": 3, "Interrupt": 3}
 
     def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
         """One file; a project has no other than the one that git carries."""

@@ -110,7 +110,7 @@ def _pre_tool_use(said: _Pre) -> Answer:
         raise HandlerAnswerError(flaw)
     if not isinstance(changed, dict):
         raise HandlerAnswerError("`updatedInput` must be an object")
-    # Whether this skips the client's own question is not known, so it grants nothing.
+    # The client's own question still comes after this, so it grants nothing.
     return _with(Answer(rewrite=Rewrite(input=changed)), own, said)
 
 

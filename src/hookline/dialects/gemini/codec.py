@@ -25,6 +25,8 @@ __all__ = ["Gemini"]
 
 _ROLES = {"user": "user", "model": "model", "assistant": "model", "system": "system"}
 _MODEL_EVENTS = {"BeforeModel", "BeforeToolSelection", "AfterModel"}
+# When one of these is stopped, the person is shown the message, and the reason only without one.
+_STOPPED = {"BeforeAgent", "AfterAgent"}
 # Events of other platforms that are a case of one event here.
 _PART_OF = {"post_tool_use_failure": "AfterTool", "session_resume": "SessionStart"}
 
@@ -141,11 +143,14 @@ class Gemini(JsonDialect):
 
     def _body(self, native: str, outcome: Outcome, answer: Answer) -> dict[str, Any]:
         body = _verdict(native, answer)
-        # The dialog of a question shows this text and no other.
-        asked = (answer.reason,) if answer.verdict is Verdict.ASK else ()
-        if asked or answer.notice:
-            body["systemMessage"] = joined((*asked, *answer.notice))
-        own = self._own(native, outcome, answer) if answer.verdict < Verdict.DENY else {}
+        told = (*_told_alone(native, answer), *answer.notice)
+        if told:
+            body["systemMessage"] = joined(told)
+        if answer.verdict >= Verdict.DENY:
+            return body
+        if answer.context and native == "AfterTool" and _failed(outcome.event):
+            return body | _beside_error(outcome.event, answer)
+        own = self._own(native, outcome, answer)
         if own:
             body["hookSpecificOutput"] = {"hookEventName": native, **own}
         return body
@@ -249,6 +254,22 @@ def _verdict(native: str, answer: Answer) -> dict[str, Any]:
             return {"decision": "deny", "reason": text if text.strip() else "Keep going."}
         case _:
             return {}
+
+
+def _told_alone(native: str, answer: Answer) -> tuple[str, ...]:
+    """The reason, where the client shows the person a message in its place."""
+    stopped = native in _STOPPED and answer.verdict >= Verdict.DENY and answer.notice
+    return (answer.reason,) if stopped or answer.verdict is Verdict.ASK else ()
+
+
+def _failed(event: Event) -> bool:
+    return isinstance(event, ToolEvent) and event.tool.ok is False
+
+
+def _beside_error(event: Event, answer: Answer) -> dict[str, Any]:
+    """Of a failed tool the model is given the error and nothing else, so context stands in it."""
+    assert isinstance(event, ToolEvent)
+    return {"decision": "deny", "reason": joined((event.tool.output or "", *answer.context))}
 
 
 def _input_flaw(tool: Tool, final: Mapping[str, Any]) -> _Unsayable | None:

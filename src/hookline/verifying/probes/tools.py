@@ -65,6 +65,8 @@ def _asks(seen: Evidence) -> Finding:
 def _is_rewritten(seen: Evidence) -> Finding:
     if seen.made():
         return Finding(State.FAILED, "the original input ran")
+    if seen.made(_NEW) and seen.how != "yes":
+        return Finding(State.FAILED, "the new input ran, though it is said that it cannot")
     if seen.made(_NEW):
         return Finding(State.OK, "the new input ran, and the original did not")
     if seen.how != "yes" and f"{seen.names.word}{_NEW}" in (seen.told or ""):

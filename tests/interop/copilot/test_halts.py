@@ -1,0 +1,149 @@
+"""A halt closes every gate of Copilot CLI, which mostly cannot be ended by a hook."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from hookline.lab.clients.copilot import CLIENT
+from hookline.lab.ports import Program, Session, Wish
+from hookline.lab.script import Agent, Read, Script, Shell, Turn
+from interop.arena import Arena, arena, config, conversation, rule
+from interop.copilot.telling import heard
+from interop.copilot.wording import command, commands, halting, if_seen
+
+pytestmark = [pytest.mark.interop, pytest.mark.timeout(300)]
+
+
+def at(mark: str, reason: str) -> str:
+    """A program that halts once, when a script has left a file for it."""
+    return f"rm {{root}}/{mark} && {halting(reason)} || true"
+
+
+HOOKS = config(
+    rule("before", "pre_tool_use", match=command("touch at-pre"), run=halting("MK_PRE")),
+    rule("after", "post_tool_use", match=command("touch at-post"), run=halting("MK_POST")),
+    rule("failed", "post_tool_use_failure", run=if_seen("absent.txt", halting("MK_FAILED"))),
+    rule("transformed", "prompt_transformed", run=if_seen("MK_CHANGED", halting("MK_TRANSFORMED"))),
+    rule("begun", "subagent_start", run=at("begin", "MK_BEGUN")),
+    rule("over", "subagent_stop", run=at("over", "MK_OVER")),
+    rule("broke", "error", run=halting("MK_BROKE")),
+    rule("compacts", "pre_compact", run=halting("MK_COMPACTS")),
+)
+
+
+@pytest.fixture(scope="module")
+def place(copilot: Program) -> Iterator[Arena]:
+    with arena(CLIENT, copilot, config=HOOKS) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def before(place: Arena) -> Session:
+    return place.play(commands("touch one", "touch at-pre", "touch never-a", "touch never-b"))
+
+
+@pytest.mark.proves("copilot", "preToolUse.halt=deny")
+def test_a_halt_before_a_tool_denies_it_and_all_that_follow(place: Arena, before: Session) -> None:
+    assert set(before.changed) == {"one"}
+    for name in ("at-pre", "never-a", "never-b"):
+        assert "MK_PRE" in heard(before, f"touch {name}")
+
+
+@pytest.mark.proves("copilot", "resume.after-a-halt")
+def test_after_a_halt_the_persons_next_prompt_is_obeyed(place: Arena, before: Session) -> None:
+    played = place.play(commands("touch again", prompt="MK_GO_ON"), wish=Wish(resume=True))
+    assert set(played.changed) == {"again"}
+
+
+HELPER = Agent(
+    "MK_HELPER do your part",
+    (Turn(do=(Shell("touch helper-tried"),)), Turn("MK_REPORT")),
+)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "turns", "reason"),
+    [
+        pytest.param(
+            "MK_PROMPT",
+            (Turn(do=(Shell("touch at-post"),)),),
+            "MK_POST",
+            marks=pytest.mark.proves("copilot", "postToolUse.halt=latch"),
+        ),
+        pytest.param(
+            "MK_PROMPT",
+            (Turn(do=(Read("absent.txt"),)),),
+            "MK_FAILED",
+            marks=pytest.mark.proves("copilot", "postToolUseFailure.halt=latch"),
+        ),
+        pytest.param(
+            "MK_PROMPT",
+            (Turn(do=(Shell("touch ../begin"),)), Turn(do=(HELPER,))),
+            "MK_BEGUN",
+            marks=pytest.mark.proves("copilot", "subagentStart.halt=latch"),
+        ),
+        pytest.param(
+            "MK_PROMPT",
+            (Turn(do=(Shell("touch ../over"),)), Turn(do=(HELPER,))),
+            "MK_OVER",
+            marks=pytest.mark.proves("copilot", "subagentStop.halt=latch"),
+        ),
+        pytest.param(
+            "MK_PROMPT",
+            (Turn(fail=500),),
+            "MK_BROKE",
+            marks=pytest.mark.proves("copilot", "errorOccurred.halt=latch"),
+        ),
+    ],
+    ids=["result", "failure", "sub-agent", "report", "error"],
+)
+def test_a_halt_anywhere_denies_the_tools_that_follow(
+    place: Arena, prompt: str, turns: tuple[Turn, ...], reason: str
+) -> None:
+    first, last = Turn(do=(Shell("touch first"),)), Turn(do=(Shell("touch never-last"),))
+    played = place.play(Script(prompt=prompt, turns=(first, *turns, last)))
+    assert "exit code 0" in heard(played, "touch first")
+    assert reason in heard(played, "touch never-last")
+    assert not place.ran("never-last")
+
+
+@pytest.mark.proves("copilot", "subagent.halt")
+def test_a_halt_holds_inside_the_sub_agent_it_was_said_about(place: Arena) -> None:
+    started = (Turn(do=(Shell("touch ../begin"),)), Turn(do=(HELPER,)))
+    place.play(Script(prompt="MK_PROMPT", turns=started))
+    assert not place.ran("helper-tried")
+    place.play(Script(prompt="MK_PROMPT", turns=started[1:]))
+    assert place.ran("helper-tried")
+
+
+@pytest.mark.proves("copilot", "userPromptTransformed.halt=latch")
+def test_a_halt_at_the_changed_prompt_denies_the_tools_that_follow(place: Arena) -> None:
+    free = place.play(commands("touch free", prompt="MK_PROMPT"))
+    assert set(free.changed) == {"free"}
+    halted = place.play(commands("touch not-free", prompt="MK_CHANGED"))
+    assert halted.changed == {}
+    assert "MK_TRANSFORMED" in heard(halted, "touch not-free")
+
+
+STARTS = config(rule("start", "session_start", run=halting("MK_START")))
+
+
+@pytest.mark.proves("copilot", "sessionStart.halt=latch")
+def test_a_halt_at_the_start_denies_the_tools_that_follow(copilot: Program) -> None:
+    with arena(CLIENT, copilot, config=STARTS) as place:
+        played = place.play(commands("touch never"))
+    assert played.changed == {}
+    assert "MK_START" in heard(played, "touch never")
+
+
+@pytest.mark.proves("copilot", "preCompact.halt=latch")
+def test_a_halt_at_a_compaction_denies_the_tools_that_follow(place: Arena) -> None:
+    talkative = Turn(do=(Shell("seq -s' ' 1 6000"),))
+    turns = (*(talkative,) * 8, Turn(do=(Shell("touch never-compacted"),)))
+    # Just above what its own words and tools take up: a few results of tools fill the rest.
+    small = Wish(env={"COPILOT_PROVIDER_MAX_PROMPT_TOKENS": "16000"})
+    played = place.play(Script(prompt="MK_PROMPT", turns=turns), wish=small)
+    assert played.changed == {}
+    assert "MK_COMPACTS" in heard(played, "touch never-compacted")
+    assert "5999 6000" in played.sent, "before it, commands ran"
+    assert len(conversation(played)) > len(turns)
