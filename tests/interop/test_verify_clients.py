@@ -29,7 +29,6 @@ CANNOT = {
         "compaction",
         "halt",
         "prompt-rewrite",
-        "rewrite",
         "sub-agent-start",
     },
     "copilot": {"compaction", "halt", "sub-agent-start"},

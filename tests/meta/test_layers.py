@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "engine": {"model"},
     "config": {"model", "shell"},
     "handlers": {"model", "shell", "processes"},
-    "builtin": {"model", "shell"},
+    "builtin": {"model", "shell", "secrets"},
     "store": {"model", "secrets", "_version"},
     "callers": {"model", "registry"},
     "joint_reply": {"model", "registry", "callers"},

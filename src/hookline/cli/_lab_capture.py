@@ -89,11 +89,11 @@ def _chosen(there: "Sequence[Scenario]", wanted: tuple[str, ...]) -> "Sequence[S
 
 
 def _program_of(client: "Client", path: str | None, pinned: bool) -> "Program":
-    from hookline.cli.lab import _program
+    from hookline.cli._client import chosen_program
     from hookline.lab.rooms import furnished_room
 
     with furnished_room() as room:
-        return _program(client, room, path, pinned)
+        return chosen_program(client, room, path, pinned=pinned, kept=True)
 
 
 def _recorder(

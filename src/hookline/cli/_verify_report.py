@@ -84,7 +84,7 @@ class Report(Struct, frozen=True, kw_only=True):
                 return f"{version}, not the {self.proven} proven here: {today}"
 
 
-def tell_failure(client: str, error: HooklineError, *, as_json: bool) -> None:
+def tell_failure(client: str, error: HooklineError | OSError, *, as_json: bool) -> None:
     """Say why nothing could be verified."""
     if as_json:
         print_json({"client": client, "error": str(error), "passed": False, "lines": []})

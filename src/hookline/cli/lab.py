@@ -10,7 +10,7 @@ import click
 from hookline.model.errors import HooklineError
 
 if TYPE_CHECKING:
-    from hookline.lab.ports import Client, Program, Room
+    from hookline.lab.ports import Room
 
 __all__ = ["command"]
 
@@ -91,6 +91,7 @@ def run(
     """
     from msgspec.structs import replace
 
+    from hookline.cli._client import chosen_program
     from hookline.cli._lab_files import bring_along
     from hookline.cli._lab_report import Report
     from hookline.lab.hooked import install_hookline, journal
@@ -106,7 +107,7 @@ def run(
     plot = read_script(script)
     with furnished_room(plot.files, keep=keep) as empty:
         room = replace(empty, env={**empty.env, **_variables(names)})
-        program = _program(client, room, path, pinned)
+        program = chosen_program(client, room, path, pinned=pinned, kept=True)
 
         def prepare(there: "Room") -> None:
             bring_along(there, config, bring)
@@ -132,21 +133,3 @@ def _variables(names: tuple[str, ...]) -> dict[str, str]:
     if missing:
         raise HooklineError(f"--env {missing[0]}: there is no such variable here")
     return {name: os.environ[name] for name in names}
-
-
-def _program(client: "Client", room: "Room", path: str | None, pinned: bool) -> "Program":
-    """The person's own client before ours: it is theirs that their hooks have to hold for."""
-    from hookline.lab.acquiring import acquire, cache_directory, installed
-    from hookline.lab.finding import find
-
-    if pinned:
-        return acquire(client.package)
-    try:
-        return find(client.package, room=room, env=os.environ, path=path)
-    except HooklineError as error:
-        kept = None if path else installed(client.package, cache_directory(os.environ))
-        if kept is not None:
-            return kept
-        if path is None:
-            raise HooklineError(f"{error}; or have --pinned bring it") from error
-        raise

@@ -66,9 +66,10 @@ def command(
         raise click.UsageError("--client and --pinned: one names your client, the other ours")
     try:
         report = _verified(dialect, path, pinned, only, timeout or _TIMEOUT, keep, quiet=as_json)
-    except HooklineError as error:
+    except (HooklineError, OSError) as error:
         from hookline.cli._verify_report import tell_failure
 
+        # A full disk or a port that cannot be had says nothing about the agent.
         tell_failure(dialect, error, as_json=as_json)
         sys.exit(_NOT_RUN)
     report.show(as_json=as_json)
@@ -86,6 +87,7 @@ def _verified(
     quiet: bool,
 ) -> "Report":
     from hookline import registry
+    from hookline.cli._client import chosen_program
     from hookline.cli._verify_report import Report
     from hookline.lab.finding import age
     from hookline.lab.playing import stage
@@ -101,7 +103,7 @@ def _verified(
     probes = chosen(wanted) if wanted or not only else ()
     plan = make_plan(probes, client, support, events, limits=not only)
     with furnished_room(plan.files, keep=keep) as room:
-        program = _program(client, room, path, pinned)
+        program = chosen_program(client, room, path, pinned=pinned)
         watch = _watch(support.client, program, quiet=quiet)
         with stage(
             client, room=room, program=program, prepare=lambda room: _prepare(room, client, plan)
@@ -142,20 +144,6 @@ def _driver(dialect: str) -> "Client":
         f"{dialect} cannot be run without a person at it, so nothing can be verified; "
         f"verify knows {', '.join(ready)}, and `hookline doctor {dialect}` looks at your settings"
     )
-
-
-def _program(client: "Client", room: "Room", path: str | None, pinned: bool) -> "Program":
-    from hookline.lab.acquiring import acquire
-    from hookline.lab.finding import find
-
-    if pinned:
-        return acquire(client.package)
-    try:
-        return find(client.package, room=room, env=os.environ, path=path)
-    except HooklineError as error:
-        if path is None:
-            raise HooklineError(f"{error}; or have --pinned bring it") from error
-        raise
 
 
 def _prepare(room: "Room", client: "Client", plan: "Plan") -> None:

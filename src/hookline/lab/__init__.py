@@ -1,1 +1,1 @@
-"""Real agents against a scripted model on loopback: nothing is spent, nothing leaves the machine."""
+"""Real agents against a scripted model on loopback: nothing is spent, nothing leaves."""

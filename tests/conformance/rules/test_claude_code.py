@@ -417,6 +417,12 @@ def test_a_compaction_is_cancelled_and_its_model_is_told_in_plain_text() -> None
     assert b"{" not in reply(event, context("MK_KEEP")).stdout
 
 
+def test_a_cancelled_compaction_has_nothing_beside_the_block_that_would_void_it() -> None:
+    both = Answer(verdict=Verdict.DENY, reason="not now", context=("MK_KEEP",))
+    assert effect(sent("PreCompact"), both).does is Does.BLOCKS
+    assert set(body(sent("PreCompact"), both)) == {"decision", "reason"}
+
+
 def test_a_change_of_model_is_refused_or_asked_about() -> None:
     event = sent("PreModelSwitch")
     assert effect(event, deny("no")).does is Does.BLOCKS

@@ -58,6 +58,7 @@ HOOKS = config(
     rule("fails", FAILED, match=command("exit 3"), context="MK_FAILED"),
     rule("blames", FAILED, match=command("exit 4"), run="echo MK_BLAMED >&2; exit 2"),
     rule("batch", "post_tool_batch", run="grep -q 'touch batched' && echo MK_BATCH || true"),
+    rule("long", PRE, match=command("touch long"), run="printf MK_HEAD; head -c 30000 /dev/zero | tr '\\0' x"),
     rule("no write", PRE, match={"tool": "write", "path": "guarded-new.txt"}, deny="MK_NO_WRITE"),
     rule("no edit", PRE, match={"tool": "edit", "path": "guarded.txt"}, deny="MK_NO_EDIT"),
     rule("other text", PRE, match={"tool": "write", "path": "rewritten.txt"}, rewrite={"input": {"content": "MK_BETTER\n"}}),
@@ -83,6 +84,7 @@ COMMANDS = (
     "exit 3",
     "exit 4",
     "touch batched",
+    "touch long",
 )
 
 SCRIPT = Script(
@@ -153,6 +155,17 @@ def test_context_reaches_the_model_beside_the_tools_result(place: Arena, played:
     assert place.ran("told")
     assert "MK_TOLD" in heard(played, 'touch told"')
     assert "MK_TOLD" not in heard(played, "touch plain")
+
+
+@pytest.mark.proves("claude-code", "limits.context")
+def test_context_that_is_too_long_is_cut_by_us_and_not_put_away_by_the_client(
+    place: Arena, played: Session
+) -> None:
+    assert place.ran("long")
+    told = heard(played, "touch long")
+    assert "MK_HEADxxxx" in told
+    assert 8_000 < told.count("x") < 10_000
+    assert "persisted-output" not in told
 
 
 @pytest.mark.proves("claude-code", "PreToolUse.notice")
@@ -334,6 +347,7 @@ def test_the_client_ends_well_and_only_what_was_let_through_is_there(played: Ses
     assert set(played.changed) == {
         "batched",
         "edited.txt",
+        "long",
         "new.txt",
         "noticed",
         "other",

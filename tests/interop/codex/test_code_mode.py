@@ -22,6 +22,7 @@ ECHO = {"mcp": "lab.echo_text"}
 HOOKS = config(
     rule("denied", PRE, match=command("touch denied"), deny="MK_DENIED"),
     rule("told", PRE, match=command("touch told"), context="MK_TOLD"),
+    rule("other", PRE, match=command("touch original"), rewrite={"input": {"command": "touch other"}}),
     rule("redact", POST, match=command("cat secret.txt"), rewrite={"output": "MK_REDACTED"}),
     rule("no write", PRE, match={"tool": "write", "path": "guarded-new.txt"}, deny="MK_NO_WRITE"),
     rule("no edit", PRE, match={"tool": "edit", "path": "guarded.txt"}, deny="MK_NO_EDIT"),
@@ -37,6 +38,7 @@ SCRIPT = one_by_one(
     Shell("touch plain"),
     Shell("touch denied"),
     Shell("touch told"),
+    Shell("touch original"),
     Shell("cat secret.txt"),
     Write("new.txt", "MK_NEW\n"),
     Write("guarded-new.txt", "MK_NEW\n"),
@@ -73,6 +75,14 @@ def test_a_command_that_a_script_may_not_run_does_not_run(place: Arena, played: 
 def test_context_for_a_command_in_a_script_reaches_the_model(place: Arena, played: Session) -> None:
     assert place.ran("told")
     assert "MK_TOLD" in heard(played, "touch told")
+
+
+@pytest.mark.proves("codex", "PreToolUse.input")
+def test_a_rewritten_command_in_a_script_is_the_one_that_runs(
+    place: Arena, played: Session
+) -> None:
+    assert place.ran("other")
+    assert not place.ran("original")
 
 
 @pytest.mark.proves("codex", "PostToolUse.output", "secrets.output-in-a-script")
@@ -126,4 +136,5 @@ def test_what_a_sub_agent_of_the_newer_kind_may_not_run_does_not_run(
 
 def test_nothing_else_was_changed(played: Session) -> None:
     assert played.exit_code == 0, played.stderr.decode()
-    assert set(played.changed) == {"plain", "told", "new.txt", "edited.txt", "helped"}
+    there = {"plain", "told", "other", "new.txt", "edited.txt", "helped"}
+    assert set(played.changed) == there

@@ -130,7 +130,9 @@ def filled(place: Arena, *hooks: Mapping[str, Any]) -> Session:
 
 @pytest.fixture(scope="module")
 def free(place: Arena, noted: Spoken, events: list[tuple[str, str]]) -> Session:
-    return filled(place, rule("word", "session_start", match={"source": "compact"}, context="MK_ON"))
+    return filled(
+        place, rule("word", "session_start", match={"source": "compact"}, context="MK_ON")
+    )
 
 
 @pytest.mark.proves("codex", "compaction.auto", "compaction.context")
@@ -162,23 +164,73 @@ def test_a_halt_after_a_compaction_ends_the_run(place: Arena, free: Session) -> 
 
 # ── a person interrupts ──
 
+SLOW = Script(prompt="MK_SLOW", turns=(Turn(do=(Shell("echo MK_HISTORY; exec sleep 300"),)),))
+INTERRUPTED = {"native": "Interrupt"}
+
+
+def interrupted(it: Talk) -> str:
+    """A turn that is stopped in the middle of its command; how it ended."""
+    turn = it.start("MK_SLOW")
+    it.until("item/started", lambda told: told["item"]["type"] == "commandExecution")
+    it.interrupt(turn)
+    ended = it.finish()
+    if not any(run.event == "interrupt" for run in it.hook_runs):
+        it.until("hook/completed", lambda told: told["run"]["eventName"] == "interrupt")
+    return ended
+
+
+def then_compacted(place: Arena, program: str) -> Spoken:
+    """An interruption with a hook at it, a compaction after it, and another prompt."""
+    place.write_config(config(rule("says so", "other", match=INTERRUPTED, run=program)))
+    return speak(place, SLOW, lambda it: [interrupted(it), it.compact(), it.say("MK_SECOND")])
+
+
+@pytest.fixture(scope="module")
+def noticed(place: Arena, free: Session) -> Spoken:
+    return then_compacted(place, notice("MK_INTERRUPTED"))
+
 
 @pytest.mark.proves("codex", "Interrupt.fires", "Interrupt.notice")
-def test_an_interruption_fires_and_its_notice_is_shown(place: Arena) -> None:
-    match = {"native": "Interrupt"}
-    place.write_config(config(rule("word", "other", match=match, run=notice("MK_INTERRUPTED"))))
+def test_an_interruption_fires_and_its_notice_is_shown(noticed: Spoken) -> None:
+    assert noticed.ends[0] == "interrupted"
+    assert "MK_INTERRUPTED" in shown(noticed.talk, "interrupt")
+    assert "MK_INTERRUPTED" not in noticed.session.sent
 
-    def talk(it: Talk) -> Sequence[str]:
-        turn = it.start("MK_SLOW")
-        it.until("item/started", lambda told: told["item"]["type"] == "commandExecution")
-        it.interrupt(turn)
-        ended = it.finish()
-        if not any(run.event == "interrupt" for run in it.hook_runs):
-            it.until("hook/completed", lambda told: told["run"]["eventName"] == "interrupt")
-        return [ended]
 
-    script = Script(prompt="MK_SLOW", turns=(Turn(do=(Shell("exec sleep 300"),)),))
-    spoken = speak(place, script, talk)
-    assert spoken.ends == ("interrupted",)
-    assert "MK_INTERRUPTED" in shown(spoken.talk, "interrupt")
-    assert "MK_INTERRUPTED" not in spoken.session.sent
+# ── a halt where nothing is left to end: the next gate is that of a compaction ──
+
+
+@pytest.mark.proves("codex", "Interrupt.halt=latch")
+def test_after_a_halt_at_an_interruption_nothing_is_compacted_before_the_next_prompt(
+    place: Arena, noticed: Spoken
+) -> None:
+    assert forgot(noticed.session), "without the halt it is made"
+    halted = then_compacted(place, halting("MK_HALT"))
+    assert halted.ends[-1] == "completed"
+    assert not was_asked_for_a_summary(halted.session)
+    assert not forgot(halted.session)
+
+
+def taken_up_again(place: Arena, *hooks: Mapping[str, Any]) -> Session:
+    """A conversation that ends, and is compacted once it is taken up again."""
+    place.write_config(config(*hooks))
+    threads: list[str] = []
+
+    def first(it: Talk) -> Sequence[str]:
+        threads.append(it.begin())
+        return [it.say("MK_FIRST")]
+
+    def again(it: Talk) -> Sequence[str]:
+        it.begin(resume=threads[0])
+        return [it.compact(), it.say("MK_SECOND")]
+
+    speak(place, commands("echo MK_HISTORY", prompt="MK_FIRST"), first)
+    return speak(place, Script(prompt="MK_SECOND"), again).session
+
+
+@pytest.mark.proves("codex", "SessionEnd.halt=latch", "resume.halt")
+def test_a_halt_at_the_end_of_a_session_holds_when_it_is_taken_up_again(place: Arena) -> None:
+    assert forgot(taken_up_again(place)), "without the halt it is made"
+    halted = taken_up_again(place, rule("halt", "session_end", run=halting("MK_HALT")))
+    assert not was_asked_for_a_summary(halted)
+    assert not forgot(halted)

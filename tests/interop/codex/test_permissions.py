@@ -18,6 +18,10 @@ PRE, ASKED = "pre_tool_use", "permission_request"
 HOOKS = config(
     witness(ASKED),
     rule("may", PRE, match=command("touch allowed"), allow=True),
+    rule("milder", PRE, match=command("touch strong"), rewrite={"input": {"command": "touch mild"}}),
+    rule("safer", PRE, match=command("touch unsafe"), rewrite={"input": {"command": "touch safe"}}),
+    rule("safe", ASKED, match=command("touch safe"), allow=True),
+    rule("unsafe", ASKED, match=command("touch unsafe"), deny="MK_UNSAFE"),
     rule("granted", ASKED, match=command("touch granted"), allow=True),
     rule("refused", ASKED, match=command("touch refused"), deny="MK_REFUSED"),
     rule("both", ASKED, match=command("touch both"), allow=True),
@@ -34,7 +38,7 @@ HOOKS = config(
 
 COMMANDS = (
     *("plain", "allowed", "granted", "refused", "both", "left", "changed", "with-env"),
-    *("told", "noticed"),
+    *("told", "noticed", "strong", "unsafe"),
 )
 SCRIPT = one_by_one(
     *(Shell(f"touch {each}") for each in COMMANDS),
@@ -144,6 +148,24 @@ def test_what_a_hook_allows_before_the_question_is_asked_about_all_the_same(
     assert place.ran("granted")
     assert not place.ran("allowed")
     assert asked_about(spoken, "touch allowed")
+
+
+@pytest.mark.proves("codex", "PreToolUse.input")
+def test_a_rewritten_command_is_asked_about_as_it_is_now(place: Arena, spoken: Spoken) -> None:
+    """The client takes a rewrite only with an allow, and that allow grants nothing."""
+    assert asked_about(spoken, "touch mild")
+    assert not asked_about(spoken, "touch strong")
+    assert not place.ran("mild")
+    assert not place.ran("strong")
+
+
+@pytest.mark.proves("codex", "PreToolUse.input", "PermissionRequest.allow")
+def test_hooks_that_answer_the_question_judge_the_rewritten_command(
+    place: Arena, spoken: Spoken
+) -> None:
+    assert place.ran("safe")
+    assert not place.ran("unsafe")
+    assert "MK_UNSAFE" not in spoken.session.sent
 
 
 @pytest.mark.proves("codex", "PermissionRequest.allow", "patch.allow")

@@ -9,7 +9,7 @@ from hookline.lab.ports import Program, Session, Wish
 from hookline.lab.script import Script, Shell, Turn
 from interop.arena import Arena, config, conversation, rule, witness
 from interop.codex.ground import Spoken, commands, guarded, halting, notice, speak
-from interop.codex.telling import shown, told
+from interop.codex.telling import heard, shown, told
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(300)]
 
@@ -22,8 +22,8 @@ def when(word: str, answer: str) -> str:
     return f"if grep -q {word}; then {answer}; fi"
 
 
-DENYING = "echo '{\"verdict\": \"deny\", \"reason\": \"MK_HELD\"}'"
-REWRITING = "echo '{\"rewrite\": {\"prompt\": \"MK_MILDER\"}}'"
+DENYING = 'echo \'{"verdict": "deny", "reason": "MK_HELD"}\''
+REWRITING = 'echo \'{"rewrite": {"prompt": "MK_MILDER"}}\''
 
 HOOKS = config(
     witness(START, PROMPT, BEFORE, AFTER, "stop", END),
@@ -155,8 +155,14 @@ IGNORED = config(
     silent(BEFORE, '{"context": ["MK_IGNORED"], "notice": ["MK_IGNORED"]}'),
     silent(AFTER, '{"notice": ["MK_IGNORED"]}'),
     silent(END, '{"notice": ["MK_IGNORED"]}'),
-    rule("no call", BEFORE, run="echo '{\"verdict\": \"deny\", \"reason\": \"MK_IGNORED\"}'"),
-    rule("no answer", AFTER, run="echo '{\"verdict\": \"deny\", \"reason\": \"MK_IGNORED\"}'"),
+    rule(
+        "other words",
+        BEFORE,
+        run='echo \'{"rewrite": {"messages": [{"role": "user", "content": "MK_IGNORED"}]}}\'',
+    ),
+    rule("variables", START, rewrite={"env": {"MK_NAME": "MK_IGNORED"}}),
+    rule("no call", BEFORE, run='echo \'{"verdict": "deny", "reason": "MK_IGNORED"}\''),
+    rule("no answer", AFTER, run='echo \'{"verdict": "deny", "reason": "MK_IGNORED"}\''),
 )
 
 
@@ -165,13 +171,16 @@ IGNORED = config(
     "PreModelRequest.deny=none",
     "PreModelRequest.context=none",
     "PreModelRequest.notice=none",
+    "PreModelRequest.messages=none",
     "PostModelRequest.deny=none",
     "PostModelRequest.notice=none",
     "SessionEnd.notice=none",
+    "SessionStart.env=none",
 )
-def test_what_hooks_say_round_a_request_to_the_model_changes_nothing(codex: Program) -> None:
+def test_what_cannot_be_said_round_a_request_to_the_model_changes_nothing(codex: Program) -> None:
     with guarded(codex, config=IGNORED) as place:
-        spoken = speak(place, commands("touch anyway"))
+        spoken = speak(place, commands("touch anyway", "printenv MK_NAME"))
     assert set(spoken.session.changed) == {"anyway"}
+    assert "exited with code 1" in heard(spoken.session, "printenv MK_NAME")
     assert "MK_IGNORED" not in spoken.session.sent
     assert "MK_IGNORED" not in spoken.session.stdout.decode()

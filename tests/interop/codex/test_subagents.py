@@ -1,12 +1,11 @@
 """Sub-agents of Codex: whether they begin, what they may do, and when they may end."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pytest
 
-from hookline.lab.clients._codex_talk import Talk
 from hookline.lab.ports import Program, Session
-from hookline.lab.script import Agent, Script, Shell, Turn
+from hookline.lab.script import Agent, Shell, Turn
 from interop.arena import Arena, config, conversation, rule, witness
 from interop.codex.ground import Spoken, command, guarded, halting, notice, one_by_one, speak
 from interop.codex.telling import heard, shown, told
@@ -108,40 +107,38 @@ def test_hooks_are_told_which_agent_an_event_belongs_to(place: Arena, played: Se
     assert [each["agent"]["depth"] for each in prompts] == [0, 1]
 
 
-# ── halts in a sub-agent ──
+# ── what cannot be stopped where it begins and ends ──
+
+DENYING = 'echo \'{"verdict": "deny", "reason": "MK_DENYING"}\''
+HELPER = Agent(GOOD, (Turn(do=(Shell("touch by-helper"),)), Turn("MK_REPORT")))
 
 
-def ending_with(act: str) -> Script:
-    """A sub-agent that does one thing, and a main agent that does one after it."""
-    helper = Agent(GOOD, (Turn(do=(Shell("touch by-helper"),)), Turn("MK_REPORT")))
-    return one_by_one(Shell("touch before"), helper, Shell("touch after"), prompt=f"MK_{act}")
-
-
-def played_with(codex: Program, event: str) -> tuple[Session, Sequence[str]]:
-    """The session with a halt at this event, and what the project then has."""
-    hooks = config(rule("halt", event, run=halting("MK_HALT")))
+def played_with(codex: Program, event: str, program: str) -> Spoken:
+    """A session with a hook at this event: one act before a sub-agent, one by it, one after."""
+    hooks = config(rule("says so", event, run=program))
     with guarded(codex, config=hooks) as place:
-        spoken = speak(place, ending_with(event), say_twice)
-        return spoken.session, sorted(spoken.session.changed)
+        return speak(place, one_by_one(Shell("touch before"), HELPER, Shell("touch after")))
 
 
-def say_twice(it: Talk) -> Sequence[str]:
-    return [it.say("MK_FIRST_PROMPT"), it.say("MK_NEXT_PROMPT")]
+@pytest.mark.proves("codex", "SubagentStart.deny=none")
+def test_a_sub_agent_cannot_be_denied_at_its_start_and_the_person_is_told(codex: Program) -> None:
+    spoken = played_with(codex, START, DENYING)
+    assert set(spoken.session.changed) == {"before", "by-helper", "after"}
+    assert "MK_DENYING" in shown(spoken.talk, "subagentStart")
 
 
-@pytest.mark.proves("codex", "SubagentStart.halt=latch", "SubagentStart.deny=none")
+@pytest.mark.proves("codex", "SubagentStart.halt=latch")
 def test_a_halt_at_its_start_keeps_the_sub_agent_and_the_others_from_doing_anything(
     codex: Program,
 ) -> None:
-    session, changed = played_with(codex, START)
-    assert changed == ["before"]
-    assert not conversation(session, GOOD), "its own prompt is a gate, and that is closed"
-    assert "MK_HALT" in heard(session, "touch after")
+    spoken = played_with(codex, START, halting("MK_HALT"))
+    assert set(spoken.session.changed) == {"before"}
+    assert not conversation(spoken.session, GOOD), "its own prompt is a gate, and that is closed"
+    assert "MK_HALT" in heard(spoken.session, "touch after")
 
 
 @pytest.mark.proves("codex", "SubagentStop.halt=latch")
 def test_a_halt_at_its_end_keeps_the_main_agent_from_doing_more(codex: Program) -> None:
-    session, changed = played_with(codex, STOP)
-    assert changed == ["before", "by-helper"]
-    assert conversation(session, GOOD)
-    assert "MK_HALT" in heard(session, "touch after")
+    spoken = played_with(codex, STOP, halting("MK_HALT"))
+    assert set(spoken.session.changed) == {"before", "by-helper"}
+    assert "MK_HALT" in heard(spoken.session, "touch after")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +45,11 @@ HOOKS = config(
     rule("told", PRE, match=command("touch told"), context="MK_TOLD"),
     rule("no", PRE, match=command("touch told-no"), deny="MK_NO"),
     rule("and why", PRE, match=command("touch told-no"), context="MK_WHY"),
+    rule("other", PRE, match=command("touch original"), rewrite={"input": {"command": "touch other"}}),
+    rule("worse", PRE, match=command("touch harmless"), rewrite={"input": {"command": "touch harmful"}}),
+    rule("not that", PRE, match=command("touch harmful"), deny="MK_HARMFUL"),
+    rule("elsewhere", PRE, match=command("touch here"), rewrite={"input": {"workdir": "/"}}),
+    rule("better", PRE, match={"tool": "write", "path": "worse.txt"}, run="cat {root}/better.json"),
     rule("env", PRE, match=command("touch with-env"), rewrite={"env": {"MK_NAME": "value"}}),
     rule("people", PRE, match=command("touch noticed"), run=notice("MK_NOTICE")),
     rule("redact", POST, match=command("cat secret.txt"), rewrite={"output": "MK_REDACTED"}),
@@ -57,8 +63,12 @@ HOOKS = config(
     rule("no delete", PRE, match={"tool": "delete", "path": "kept.txt"}, deny="MK_NO_DELETE"),
     rule("no pipe", PRE, match={"path": "guarded-pipe.txt"}, deny="MK_NO_PIPE"),
     rule("no mcp", PRE, match=ECHO, run=when("MK_MCP_BAD", '{"verdict": "deny", "reason": "MK_NO_MCP"}')),
+    rule("mcp in", PRE, match=ECHO, run=when("MK_MCP_OLD", '{"rewrite": {"input": {"text": "MK_MCP_NEW"}}}')),
     rule("mcp out", POST, match=ECHO, run=when("MK_MCP_SECRET", '{"rewrite": {"output": "MK_MCP_GONE"}}')),
 )  # fmt: skip
+
+PATCH = "*** Begin Patch\n*** Add File: better.txt\n+MK_BETTER\n*** End Patch\n"
+BETTER = {"rewrite": {"input": {"command": PATCH}}}
 
 COMMANDS = (
     "touch plain",
@@ -67,6 +77,9 @@ COMMANDS = (
     "touch twice-denied",
     "touch told",
     "touch told-no",
+    "touch original",
+    "touch harmless",
+    "touch here",
     "touch with-env",
     "touch noticed",
     "cat open.txt",
@@ -101,13 +114,16 @@ SCRIPT = one_by_one(
     Mcp("echo_text", {"text": "MK_MCP_GOOD"}),
     Mcp("echo_text", {"text": "MK_MCP_BAD"}),
     Mcp("echo_text", {"text": "MK_MCP_SECRET"}),
+    Mcp("echo_text", {"text": "MK_MCP_OLD"}),
     Mcp("fail_text", {"text": "MK_MCP_FAILED"}),
+    Write("worse.txt", "MK_WORSE\n"),
 )
 
 
 @pytest.fixture(scope="module")
 def place(codex: Program) -> Iterator[Arena]:
     with guarded(codex, config=HOOKS, files=FILES) as made:
+        Path(made.room.root, "better.json").write_text(json.dumps(BETTER))
         yield made
 
 
@@ -148,9 +164,7 @@ def test_context_reaches_the_model_and_the_command_runs(place: Arena, played: Se
 
 
 @pytest.mark.proves("codex", "PreToolUse.notice")
-def test_a_notice_is_shown_to_the_person_and_not_to_the_model(
-    place: Arena, spoken: Spoken
-) -> None:
+def test_a_notice_is_shown_to_the_person_and_not_to_the_model(place: Arena, spoken: Spoken) -> None:
     assert place.ran("noticed")
     assert "MK_NOTICE" in shown(spoken.talk, "preToolUse")
     assert "MK_NOTICE" not in spoken.session.sent
@@ -165,7 +179,28 @@ def test_a_command_that_wants_variables_it_cannot_have_does_not_run(
     assert "MK_NAME" in heard(played, "touch with-env")
 
 
+@pytest.mark.proves("codex", "PreToolUse.input")
+def test_a_rewritten_command_is_the_one_that_runs(place: Arena, played: Session) -> None:
+    assert place.ran("other")
+    assert not place.ran("original")
+
+
+def test_a_rewrite_of_what_the_client_would_not_change_lets_nothing_run(
+    place: Arena, played: Session
+) -> None:
+    """It drops all but the command, and would have run that where it was."""
+    assert place.ran("other")
+    assert not place.ran("here")
+    assert "workdir" in heard(played, "touch here")
+
+
 # ── edits, which are patches here ──
+
+
+@pytest.mark.proves("codex", "PreToolUse.input", "patch.input")
+def test_a_rewritten_patch_is_the_one_that_is_made(place: Arena, played: Session) -> None:
+    assert place.file("better.txt") == "MK_BETTER\n"
+    assert not place.ran("worse.txt")
 
 
 @pytest.mark.proves("codex", "PreToolUse.deny", "patch.deny-of-a-new-file")
@@ -217,6 +252,14 @@ def test_context_beside_a_deny_reaches_the_model_too(place: Arena, played: Sessi
     answer = heard(played, "touch told-no")
     assert "MK_NO" in answer
     assert "MK_WHY" in answer
+
+
+@pytest.mark.proves("codex", "several.rewrite-judged-again")
+def test_what_a_hook_rewrites_is_judged_again_before_it_runs(place: Arena, played: Session) -> None:
+    assert place.ran("other"), "a rewrite that no guard minds does run"
+    assert not place.ran("harmless")
+    assert not place.ran("harmful")
+    assert "MK_HARMFUL" in heard(played, "touch harmless")
 
 
 # ── after it ran ──
@@ -272,6 +315,13 @@ def test_a_denied_call_of_an_mcp_tool_is_not_made_and_its_twin_is(played: Sessio
     assert "MK_MCP_BAD" not in answer
 
 
+@pytest.mark.proves("codex", "PreToolUse.input", "mcp.input")
+def test_a_rewritten_call_of_an_mcp_tool_is_the_one_that_is_made(played: Session) -> None:
+    answer = heard(played, "MK_MCP_OLD")
+    assert "MK_MCP_NEW" in answer
+    assert "MK_MCP_OLD" not in answer
+
+
 @pytest.mark.proves("codex", "mcp.output")
 def test_the_redacted_answer_of_an_mcp_tool_is_what_the_model_sees(played: Session) -> None:
     answer = heard(played, "MK_MCP_SECRET")
@@ -293,6 +343,8 @@ def test_hooks_are_shown_the_mcp_tools_own_name_before_it_runs_and_after_it_work
         ("PreToolUse", "echo_text"),
         ("PreToolUse", "echo_text"),
         ("PostToolUse", "echo_text"),
+        ("PreToolUse", "echo_text"),
+        ("PostToolUse", "echo_text"),
         ("PreToolUse", "fail_text"),
     ]
 
@@ -310,10 +362,12 @@ def test_one_daemon_answered_the_whole_session(place: Arena, played: Session) ->
 def test_the_client_ends_well_and_only_what_was_let_through_is_there(spoken: Spoken) -> None:
     assert spoken.ends == ("completed",)
     assert dict(spoken.session.changed) == {
+        "better.txt": "added",
         "doomed.txt": "removed",
         "edited.txt": "changed",
         "new.txt": "added",
         "noticed": "added",
+        "other": "added",
         "piped.txt": "changed",
         "plain": "added",
         "told": "added",

@@ -153,10 +153,16 @@ OWN = """{"hooks": {"PreToolUse": [
 \t{"hooks": [{"command": "echo own >> %s/own", "type": "command"}]}]}, "description": "mine"}"""
 
 
+def trusting_all(it: Talk) -> Sequence[str]:
+    """As a person does it in the client itself, who then asks for nothing."""
+    it.trust_hooks()
+    return []
+
+
 @pytest.mark.proves("codex", "install.beside-own-hooks", "uninstall.no-trace")
 def test_it_works_beside_the_persons_own_hooks_and_leaves_no_trace(place: Arena) -> None:
     in_codex(place, "hooks.json").write_text(OWN % place.room.root)
-    speak(place, commands(prompt="MK_TRUST"), lambda it: [it.trust_hooks() or it.say("MK_TRUST")])
+    speak(place, commands(prompt="MK_TRUST"), trusting_all)
     before = {name: in_codex(place, name).read_bytes() for name in ("hooks.json", "config.toml")}
     assert b"trusted_hash" in before["config.toml"]
 

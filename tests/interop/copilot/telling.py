@@ -7,7 +7,7 @@ from typing import Any
 from hookline.lab.ports import Session
 from interop.arena import conversation, texts
 
-__all__ = ["ended", "heard", "lines", "results", "told_at"]
+__all__ = ["heard", "lines", "results", "told_at", "warned"]
 
 
 def heard(session: Session, word: str, lane: str = "") -> str:
@@ -42,9 +42,9 @@ def lines(session: Session) -> list[Mapping[str, Any]]:
     return [json.loads(line) for line in session.stdout.splitlines() if line.startswith(b"{")]
 
 
-def ended(session: Session) -> Mapping[str, Any]:
-    """The client's own last word on how the run went."""
-    return next(each for each in reversed(lines(session)) if each["type"] == "result")
+def warned(session: Session) -> str:
+    """What the client warned the person of."""
+    return texts([each["data"] for each in lines(session) if each["type"] == "session.warning"])
 
 
 def _calls(message: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from hookline.lab.clients.copilot import CLIENT
 from hookline.lab.ports import Program, Session
 from hookline.lab.script import Script, Turn
 from interop.arena import Arena, arena, config, conversation, rule, witness
-from interop.copilot.telling import told_at
+from interop.copilot.telling import told_at, warned
 from interop.copilot.wording import halting, if_seen, saying
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(300)]
@@ -54,23 +54,28 @@ def test_context_reaches_the_model_with_the_prompt(place: Arena, plain: Session)
 
 
 @pytest.mark.parametrize(
-    "prompt",
+    ("prompt", "told"),
     [
-        pytest.param("MK_BAD", marks=pytest.mark.proves("copilot", "userPromptSubmitted.deny")),
         pytest.param(
-            "MK_ENDING", marks=pytest.mark.proves("copilot", "userPromptSubmitted.halt=deny")
+            "MK_BAD", "MK_NO", marks=pytest.mark.proves("copilot", "userPromptSubmitted.deny")
+        ),
+        pytest.param(
+            "MK_ENDING",
+            "MK_HALT",
+            marks=pytest.mark.proves("copilot", "userPromptSubmitted.halt=deny"),
         ),
     ],
     ids=["denied", "halted"],
 )
-def test_a_prompt_that_is_stopped_never_reaches_a_model_and_its_twin_does(
-    place: Arena, plain: Session, prompt: str
+def test_a_prompt_that_is_stopped_never_reaches_a_model_and_the_person_is_told_why(
+    place: Arena, plain: Session, prompt: str, told: str
 ) -> None:
     assert conversation(plain)
     stopped = asked(place, prompt)
     assert conversation(stopped) == []
     assert prompt not in str(stopped.asked)
     assert stopped.exit_code == 1
+    assert told in warned(stopped)
 
 
 @pytest.mark.proves("copilot", "userPromptSubmitted.prompt")

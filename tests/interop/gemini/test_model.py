@@ -143,9 +143,7 @@ def test_a_halt_at_the_choice_of_tools_denies_all_that_follows(
     assert "MK_END" in shown(halted)
 
 
-@pytest.mark.proves(
-    "gemini", "BeforeToolSelection.context=none", "BeforeToolSelection.notice=none"
-)
+@pytest.mark.proves("gemini", "BeforeToolSelection.context=none", "BeforeToolSelection.notice=none")
 def test_nothing_said_at_the_choice_of_tools_reaches_anybody(plain: Session) -> None:
     for text in ("MK_SELECTION_CONTEXT", "MK_SELECTION_NOTICE"):
         assert text not in shown(plain)

@@ -64,7 +64,9 @@ def test_a_notice_at_the_prompt_is_shown_to_the_person(plain: Session) -> None:
 @pytest.mark.parametrize(
     ("word", "told"),
     [
-        pytest.param("MK_BAD", "MK_REFUSED", marks=pytest.mark.proves("gemini", "BeforeAgent.deny")),
+        pytest.param(
+            "MK_BAD", "MK_REFUSED", marks=pytest.mark.proves("gemini", "BeforeAgent.deny")
+        ),
         pytest.param(
             "MK_FORBIDDEN", "MK_HALT", marks=pytest.mark.proves("gemini", "BeforeAgent.halt=deny")
         ),

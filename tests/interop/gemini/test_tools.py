@@ -56,6 +56,7 @@ HOOKS = config(
     rule("other edit", PRE, match={"tool": "edit", "path": "changed.txt"}, rewrite={"input": {"new": "MK_BEST"}}),
     rule("no mcp", PRE, match={"mcp": "lab.echo_text"}, run=when("MK_MCP_BAD", "echo MK_NO_MCP >&2; exit 2")),
     rule("mcp out", POST, match={"mcp": "lab.echo_text"}, run=when("MK_MCP_SECRET", saying(rewrite={"output": "MK_MCP_GONE"}))),
+    rule("mcp error", POST, match={"mcp": "lab.fail_text"}, rewrite={"output": "MK_MCP_HUSHED"}),
     rule("mcp in", PRE, match={"mcp": "lab.echo_text"}, run=when("MK_MCP_OLD", saying(rewrite={"input": {"text": "MK_MCP_NEW"}}))),
 )  # fmt: skip
 
@@ -292,6 +293,13 @@ def test_the_redacted_answer_of_an_mcp_tool_is_what_the_model_sees(played: Sessi
     told = heard(played, "MK_MCP_SECRET")
     assert "MK_MCP_GONE" in told
     assert "MK_MCP_SECRET" not in told
+
+
+@pytest.mark.proves("gemini", "mcp.output", "AfterTool.output=deny")
+def test_the_redacted_error_of_an_mcp_tool_is_what_the_model_sees(played: Session) -> None:
+    told = heard(played, "MK_MCP_FAILED")
+    assert "MK_MCP_HUSHED" in told
+    assert "MK_MCP_FAILED" not in told
 
 
 @pytest.mark.proves("gemini", "mcp.fires")

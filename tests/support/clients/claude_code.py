@@ -20,6 +20,9 @@ CONTEXT = {
 ASKS_BY_ITSELF = {"PermissionRequest"}
 TEXT_IS_CONTEXT = {"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PostModelSwitch"}
 
+# Their answers have nothing of their own in them, and one that has is void as a whole.
+PLAIN = {"PreCompact", "PostCompact"}
+
 
 def obey(native: str, reply: Reply, payload: Mapping[str, Any]) -> Effect:
     """The effect of one reply."""
@@ -29,7 +32,7 @@ def obey(native: str, reply: Reply, payload: Mapping[str, Any]) -> Effect:
     if not text.startswith("{"):
         if reply.exit_code != 0:
             return Effect(failed=f"exit {reply.exit_code}")
-        if native in {"PreCompact", "PostCompact"} | TEXT_IS_CONTEXT:
+        if native in PLAIN | TEXT_IS_CONTEXT:
             return Effect(context=text)
         return Effect()
     try:
@@ -37,7 +40,7 @@ def obey(native: str, reply: Reply, payload: Mapping[str, Any]) -> Effect:
     except ValueError:
         return Effect(failed="not JSON: plain text")
     own = body.get("hookSpecificOutput", {})
-    if own and own.get("hookEventName") != native:
+    if own and (own.get("hookEventName") != native or native in PLAIN):
         return Effect(failed="hookEventName")
     return _json(native, body, own, payload)
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep
@@ -81,6 +82,28 @@ def test_people_get_a_table_that_is_plain_in_a_pipe(machine: Machine) -> None:
     assert sum_ == "2 ok"
     assert "\x1b[" not in done.out
     assert done.err == ""
+
+
+@pytest.mark.usefixtures("agent")
+def test_whoever_watches_in_a_terminal_sees_colours_and_what_is_going_on(machine: Machine) -> None:
+    ours, theirs = os.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-m", "hookline", "verify", "claude-code", "--only", "deny"],
+        cwd=machine.project,
+        env={**machine.env, "TERM": "xterm"},
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    said = b""
+    with suppress(OSError):  # how a terminal says that nobody writes to it any more
+        while chunk := os.read(ours, 4096):
+            said += chunk
+    os.close(ours)
+    assert running.wait(60) == 0, said
+    assert b"Claude Code 2.1.325: tools, context and output" in said
+    assert b"\x1b[32m" in said
 
 
 def test_a_newer_client_is_named_as_such(machine: Machine) -> None:
@@ -238,6 +261,9 @@ def test_a_client_that_hangs_at_the_end_proves_nothing_by_what_it_did_before(
     done = machine.call("verify", "claude-code", "--timeout", "20", "--only", "deny", "--json")
     assert done.code == 1
     assert states(done) == {"control-shell": "not observed", "deny": "not observed"}
+    # Its effects were all there.
+    for id in ("control-shell", "deny"):
+        assert detail(done, id).startswith("the client was ended: it took longer than 20 seconds")
 
 
 @pytest.mark.usefixtures("agent")

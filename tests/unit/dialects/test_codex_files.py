@@ -285,6 +285,14 @@ def test_session_end_has_one_to_three_seconds_and_is_waited_for() -> None:
     assert [flaw.voids for flaw in file.flaws] == [Voids.NOTHING, Voids.NOTHING]
 
 
+def test_an_interruption_has_one_to_three_seconds_too() -> None:
+    assert entry_of(one(OK, "Interrupt")).timeout == 1.0
+    assert not one({**OK, "timeout": 2, "async": True}, "Interrupt").flaws
+    file = one({**OK, "timeout": 60}, "Interrupt")
+    assert entry_of(file).timeout == 3.0
+    assert [flaw.voids for flaw in file.flaws] == [Voids.NOTHING]
+
+
 def test_a_timeout_is_in_seconds_600_by_default_and_1_at_least() -> None:
     assert hooks_of(one(OK))[0].timeout == 600
     assert hooks_of(one({**OK, "timeout": 0}))[0].timeout == 1

@@ -17,7 +17,9 @@ __all__ = ["NAME_LIST", "Reading", "is_matcher"]
 _TYPES = ("command", "mcp_tool", "prompt", "agent")
 _TEXTS = ("command", "commandWindows", "command_windows", "statusMessage", "server", "tool")
 _UNMATCHED = {"UserPromptSubmit", "Stop"}
-_SESSION_END = (1.0, 3.0)
+# What a session or a turn ends with is given a moment: the least it has, and the most.
+_MOMENT = (1.0, 3.0)
+_MOMENTARY = {"SessionEnd", "Interrupt"}
 _PLUGIN_VARIABLES = ("PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT")
 _ENTRY_KEYS = {"type", "command", "timeout", "async"}
 _NEEDED: Mapping[str, tuple[str, ...]] = {"command": ("command",), "mcp_tool": ("server", "tool")}
@@ -136,11 +138,11 @@ class Reading:
 
     def _timeout(self, event: str, handler: Located, said: Mapping[str, Any]) -> float | None:
         given = number(said.get("timeout"))
-        if event != "SessionEnd":
+        if event not in _MOMENTARY:
             return None if given is None else max(given, 1.0)
-        low, high = _SESSION_END
+        low, high = _MOMENT
         if given is not None and not low <= given <= high:
-            message = f"Codex gives SessionEnd {low:g} to {high:g} seconds, whatever is written"
+            message = f"Codex gives {event} {low:g} to {high:g} seconds, whatever is written"
             line = handler.line_of("timeout")
             self.flaws.append(NativeFlaw(line, message, "", Voids.NOTHING))
         return low if given is None else min(max(given, low), high)

@@ -9,7 +9,8 @@ from hookline.model.native import NativeEntry
 __all__ = ["WRITER", "CodexWriter"]
 
 _AT_THE_END = "SessionEnd"
-_LONGEST_END = 3.0
+_MOMENTARY = {_AT_THE_END, "Interrupt"}
+_LONGEST = 3.0
 
 
 class CodexWriter(JsonWriter):
@@ -26,9 +27,9 @@ class CodexWriter(JsonWriter):
         return super().can_say(field, event) and (field, event) != ("background", _AT_THE_END)
 
     def granted(self, event: str, seconds: float) -> float:
-        """At the end of a session no hook gets more than a moment."""
+        """When a session or a turn is cut short no hook gets more than a moment."""
         given = float(max(math.ceil(seconds), 1))
-        return min(given, _LONGEST_END) if event == _AT_THE_END else given
+        return min(given, _LONGEST) if event in _MOMENTARY else given
 
     def hook(self, entry: NativeEntry) -> dict[str, Any]:
         """A command."""

@@ -25,6 +25,9 @@ __all__ = ["Gemini"]
 
 _ROLES = {"user": "user", "model": "model", "assistant": "model", "system": "system"}
 _MODEL_EVENTS = {"BeforeModel", "BeforeToolSelection", "AfterModel"}
+# In a sub-agent the client only skips this one act and goes on, and no payload tells which agent it
+# is: so what follows is held as well.
+_INSIDE = _MODEL_EVENTS | {"BeforeTool", "AfterTool"}
 # When one of these is stopped, the person is shown the message, and the reason only without one.
 _STOPPED = {"BeforeAgent", "AfterAgent"}
 # Events of other platforms that are a case of one event here.
@@ -106,6 +109,8 @@ class Gemini(JsonDialect):
             denied = replace(outcome.answer, verdict=Verdict.DENY, reason=reason, rewrite=rewrite)
             done = super().translate(replace(outcome, answer=denied, final=None))
             done = self._noted(done, native, f"rewrite.{flaw.part}", "deny", flaw.why)
+        if done.answer.verdict is Verdict.HALT and native in _INSIDE:
+            done = replace(done, latch=done.answer.reason)
         return self._selection(done, native) if native == "BeforeToolSelection" else done
 
     def _unsayable(self, outcome: Outcome, native: str) -> _Unsayable | None:
