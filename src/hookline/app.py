@@ -20,7 +20,7 @@ from hookline.model.errors import HooklineError
 from hookline.model.events import Event, SessionStart, ToolEvent
 from hookline.model.hook import Hook, Layer
 from hookline.model.journal import JournalSettings
-from hookline.model.memory import MAX_FOLLOW_UPS, capped, latched, on_event
+from hookline.model.memory import MAX_FOLLOW_UPS, capped, closed, latched, on_event
 from hookline.model.native import Where
 from hookline.model.outcome import Outcome, Translated
 from hookline.model.ports import Caller, PinnedFiles, Services
@@ -271,7 +271,7 @@ class App:
                 page.memory, outcome = capped(page.memory, outcome, limit=limit)
             latch = dialect.translate(outcome).latch
             for page in pages if latch else ():
-                page.memory = replace(page.memory, latch=latch)
+                page.memory = closed(page.memory, event, latch)
         return outcome
 
     def _settle(self, event: Event, client: Client | None) -> tuple[str, bool, Config]:

@@ -91,7 +91,7 @@ class Arena:
     def witnessed(self) -> Sequence[Mapping[str, Any]]:
         """The events that a `witness` was shown, in the order in which it was."""
         folder = Path(self.room.root, WITNESSED)
-        return [json.loads(path.read_bytes()) for path in sorted(folder.iterdir())]
+        return [json.loads(path.read_bytes()) for path in sorted(folder.glob("[!.]*"))]
 
     def natives(self) -> list[str]:
         """The client's own names of the events that a `witness` was shown."""
@@ -150,7 +150,8 @@ def rule(name: str, on: str | Sequence[str], **keys: Any) -> Mapping[str, Any]:
 
 def witness(*events: str, name: str = "witness") -> Mapping[str, Any]:
     """A hook that keeps every event it is shown, and says nothing of it."""
-    keep = f"cat > {{root}}/{WITNESSED}/$(date +%s%N)-$$"
+    # Under its name at last, so that who looks meanwhile never sees half of it.
+    keep = f"n=$(date +%s%N)-$$ && cd {{root}}/{WITNESSED} && cat > .$n && mv .$n $n"
     return rule(name, list(events), run=keep, priority=0)
 
 

@@ -6,18 +6,36 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.model.answers import deny
-from hookline.model.events import Event, UserPromptSubmit
+from hookline.model.events import (
+    Event,
+    InstructionsLoaded,
+    SessionResume,
+    SessionStart,
+    Setup,
+    UserPromptSubmit,
+)
 from hookline.model.outcome import Outcome
 
-__all__ = ["MAX_FOLLOW_UPS", "SessionMemory", "capped", "combined", "latched", "on_event"]
+__all__ = [
+    "MAX_FOLLOW_UPS",
+    "SessionMemory",
+    "capped",
+    "closed",
+    "combined",
+    "latched",
+    "on_event",
+]
 
 MAX_FOLLOW_UPS = 8
+_BEFORE_PROMPTS = (SessionStart, SessionResume, Setup, InstructionsLoaded)
 
 
 class SessionMemory(Struct, frozen=True, kw_only=True):
     """A latch that holds every gate closed, and how often each agent was kept going."""
 
     latch: str = ""
+    holds_prompt: bool = False
+    """Whether the latch holds the next prompt back as well, before the one after it opens it."""
     follow_ups: Mapping[str, int] = {}
     last_follow_up: str = ""
     counted: str = ""
@@ -33,6 +51,8 @@ def on_event(memory: SessionMemory, event: Event, *, has_stop_flag: bool) -> Ses
         ours = bool(memory.last_follow_up) and memory.last_follow_up in event.prompt
         if ours:
             return memory
+        if memory.latch and memory.holds_prompt:
+            return replace(memory, holds_prompt=False)
         memory = replace(memory, latch="", last_follow_up="")
         return memory if has_stop_flag else replace(memory, follow_ups={})
     fresh = has_stop_flag and not getattr(event, "stop_hook_active", False)
@@ -46,6 +66,14 @@ def latched(memory: SessionMemory, event: Event) -> Outcome | None:
     if not memory.latch or not event.gate or event.continues:
         return None
     return Outcome(event=event, answer=deny(memory.latch))
+
+
+def closed(memory: SessionMemory, event: Event, latch: str) -> SessionMemory:
+    """The memory of a session that ``event`` has halted.
+
+    What comes before the first prompt cannot be undone by it: nobody has read the reason yet.
+    """
+    return replace(memory, latch=latch, holds_prompt=isinstance(event, _BEFORE_PROMPTS))
 
 
 def capped(memory: SessionMemory, outcome: Outcome, *, limit: int) -> tuple[SessionMemory, Outcome]:
@@ -76,6 +104,9 @@ def combined(before: SessionMemory, after: SessionMemory, stored: SessionMemory)
     dropped = not after.follow_ups and bool(before.follow_ups)
     return SessionMemory(
         latch=stored.latch if after.latch == before.latch else after.latch,
+        holds_prompt=stored.holds_prompt
+        if after.holds_prompt == before.holds_prompt
+        else after.holds_prompt,
         follow_ups={} if dropped else {**stored.follow_ups, **counts},
         last_follow_up=after.last_follow_up,
         counted=after.counted,

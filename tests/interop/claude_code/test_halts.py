@@ -1,6 +1,7 @@
 """A halt ends the run of Claude Code; where the client cannot end it, nothing more gets through."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +29,7 @@ HOOKS = config(
     rule("after", "post_tool_use", match=command("touch at-post"), run=halt("MK_POST")),
     rule("batch", "post_tool_batch", run=halt("MK_BATCH", "touch at-batch")),
     rule("prompt", "user_prompt_submit", run=halt("MK_PROMPT", "MK_FORBIDDEN")),
+    rule("closed", "session_start", run=f"test -e {{root}}/closed && {halt('MK_CLOSED')} || true"),
     rule("moved", "cwd_changed", run=halt("MK_MOVED") + "; touch {root}/moved"),
     rule("shown", "message_display", run=halt("MK_SHOWN", "MK_HALTING_WORDS")),
     rule("begun", "subagent_start", run=f"rm {{root}}/begin && {halt('MK_BEGUN')} || true"),
@@ -98,6 +100,18 @@ def test_after_such_a_halt_the_persons_next_prompt_is_obeyed(
 ) -> None:
     played = place.play(commands("touch five", prompt="MK_GO_ON"), wish=Wish(resume=True))
     assert set(played.changed) == {"five"}
+
+
+@pytest.mark.proves("claude-code", "SessionStart.halt=latch")
+def test_a_halt_at_the_start_of_a_session_lets_nothing_run_in_it(place: Arena) -> None:
+    closed = Path(place.room.root, "closed")
+    closed.touch()
+    try:
+        played = place.play(commands("touch never-started"))
+    finally:
+        closed.unlink()
+    assert b"MK_CLOSED" in played.stdout, "the hook did halt"
+    assert not place.ran("never-started")
 
 
 HELPER = Agent(

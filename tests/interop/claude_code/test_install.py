@@ -41,10 +41,6 @@ def commands(*each: str) -> Script:
     return Script(prompt="MK_PROMPT", turns=tuple(Turn(do=(Shell(one),)) for one in each))
 
 
-def hooks_that_ran(stdout: list[object]) -> list[object]:
-    return [each for each in stdout if "hook" in str(each)]
-
-
 @pytest.mark.proves("claude-code", "install.beside-own-hooks", "uninstall.no-trace")
 def test_it_works_beside_the_persons_own_hooks_and_leaves_no_trace(place: Arena) -> None:
     settings(place).parent.mkdir(exist_ok=True)

@@ -7,7 +7,7 @@ import pytest
 
 from hookline.lab.clients.claude_code import CLIENT
 from hookline.lab.ports import Program, Session
-from hookline.lab.script import Edit, Mcp, Read, Script, Shell, Turn, Write
+from hookline.lab.script import Edit, Read, Script, Shell, Turn, Write
 from interop.arena import Arena, arena, config, rule, witness
 from interop.claude_code.telling import heard, shown
 
@@ -62,9 +62,6 @@ HOOKS = config(
     rule("no write", PRE, match={"tool": "write", "path": "guarded-new.txt"}, deny="MK_NO_WRITE"),
     rule("no edit", PRE, match={"tool": "edit", "path": "guarded.txt"}, deny="MK_NO_EDIT"),
     rule("other text", PRE, match={"tool": "write", "path": "rewritten.txt"}, rewrite={"input": {"content": "MK_BETTER\n"}}),
-    rule("no mcp", PRE, match={"mcp": "lab.echo_text"}, run="grep -q MK_MCP_BAD && { echo MK_NO_MCP >&2; exit 2; } || true"),
-    rule("mcp out", POST, match={"mcp": "lab.echo_text"}, run="grep -q MK_MCP_SECRET && echo '{\"rewrite\": {\"output\": \"MK_MCP_GONE\"}}' || true"),
-    rule("mcp in", PRE, match={"mcp": "lab.echo_text"}, run="grep -q MK_MCP_OLD && echo '{\"rewrite\": {\"input\": {\"text\": \"MK_MCP_NEW\"}}}' || true"),
 )  # fmt: skip
 
 COMMANDS = (
@@ -99,11 +96,6 @@ SCRIPT = Script(
         Turn(do=(Write("rewritten.txt", "MK_WORSE\n"),)),
         Turn(do=(Edit("edited.txt", "before", "after"),)),
         Turn(do=(Edit("guarded.txt", "before", "after"),)),
-        Turn(do=(Mcp("echo_text", {"text": "MK_MCP_GOOD"}),)),
-        Turn(do=(Mcp("echo_text", {"text": "MK_MCP_BAD"}),)),
-        Turn(do=(Mcp("echo_text", {"text": "MK_MCP_SECRET"}),)),
-        Turn(do=(Mcp("echo_text", {"text": "MK_MCP_OLD"}),)),
-        Turn(do=(Mcp("fail_text", {"text": "MK_MCP_FAILED"}),)),
     ),
 )
 
@@ -292,44 +284,6 @@ def test_context_after_a_batch_reaches_the_model(played: Session) -> None:
 def test_a_notice_after_a_batch_is_shown_to_the_person(played: Session) -> None:
     assert "MK_ALL_DONE" in shown(played)
     assert "MK_ALL_DONE" not in played.sent
-
-
-# ── tools of an MCP server ──
-
-
-@pytest.mark.proves("claude-code", "mcp.deny")
-def test_a_denied_call_of_an_mcp_tool_is_not_made_and_its_twin_is(played: Session) -> None:
-    assert "tool_result\ntext\nMK_MCP_GOOD" in heard(played, "MK_MCP_GOOD")
-    told = heard(played, "MK_MCP_BAD")
-    assert "MK_NO_MCP" in told
-    assert "MK_MCP_BAD" not in told
-
-
-@pytest.mark.proves("claude-code", "mcp.input")
-def test_a_rewritten_call_of_an_mcp_tool_is_the_one_that_is_made(played: Session) -> None:
-    told = heard(played, "MK_MCP_OLD")
-    assert "MK_MCP_NEW" in told
-    assert "MK_MCP_OLD" not in told
-
-
-@pytest.mark.proves("claude-code", "mcp.output")
-def test_the_redacted_answer_of_an_mcp_tool_is_what_the_model_sees(played: Session) -> None:
-    told = heard(played, "MK_MCP_SECRET")
-    assert "MK_MCP_GONE" in told
-    assert "MK_MCP_SECRET" not in told
-
-
-@pytest.mark.proves("claude-code", "mcp.fires")
-def test_hooks_are_shown_the_mcp_tools_own_name_before_and_after(
-    place: Arena, played: Session
-) -> None:
-    called = [
-        (each["native_event"], each["tool"]["mcp"])
-        for each in place.witnessed()
-        if each["event"] != "post_tool_batch" and "mcp" in each["tool"]
-    ]
-    failing = {"server": "lab", "tool": "fail_text"}
-    assert called[-2:] == [("PreToolUse", failing), ("PostToolUseFailure", failing)]
 
 
 # ── the session as a whole ──

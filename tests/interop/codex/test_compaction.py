@@ -31,8 +31,7 @@ def place(codex: Program) -> Iterator[Arena]:
 
 def compacted(place: Arena, *hooks: Mapping[str, Any]) -> Spoken:
     """A conversation that is compacted on demand between two prompts, with these hooks."""
-    text = config(witness(PRE, POST), *hooks)
-    place.write_config(text.replace("{root}", place.room.root))
+    place.write_config(config(*hooks).replace("{root}", place.room.root))
 
     def talk(it: Talk) -> Sequence[str]:
         return [it.say("MK_FIRST"), it.compact(), it.say("MK_SECOND")]
@@ -57,6 +56,7 @@ def was_asked_for_a_summary(session: Session) -> bool:
 def noted(place: Arena) -> Spoken:
     return compacted(
         place,
+        witness(PRE, POST),
         rule("before", PRE, run=notice("MK_BEFORE")),
         rule("told", PRE, context="MK_TOLD"),
         rule("other", PRE, rewrite={"summary": "MK_SUMMARY"}),

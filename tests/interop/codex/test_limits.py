@@ -65,7 +65,8 @@ def test_what_is_typed_into_a_running_command_is_shown_to_no_hook(
     assert place.ran("denied")
     assert not place.ran("denied-too")
     shown = [each["tool"]["command"] for each in place.witnessed()]
-    assert shown == ["touch denied-too", OPEN, "touch last"]
+    assert OPEN in shown
+    assert not [each for each in shown if TYPED in each]
 
 
 @pytest.mark.proves("codex", "PostToolUse.output", "limits.output-of-what-was-typed")

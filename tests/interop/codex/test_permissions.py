@@ -7,7 +7,7 @@ import pytest
 from hookline.lab.clients._codex_talk import approve
 from hookline.lab.ports import Program, Session
 from hookline.lab.script import Mcp, Script, Shell, Turn, Write
-from interop.arena import Arena, config, conversation, rule, witness
+from interop.arena import Arena, config, conversation, rule
 from interop.codex.ground import Spoken, command, guarded, halting, notice, one_by_one, speak
 from interop.codex.telling import heard, shown
 
@@ -16,7 +16,6 @@ pytestmark = [pytest.mark.interop, pytest.mark.timeout(300)]
 PRE, ASKED = "pre_tool_use", "permission_request"
 
 HOOKS = config(
-    witness(ASKED),
     rule("may", PRE, match=command("touch allowed"), allow=True),
     rule("milder", PRE, match=command("touch strong"), rewrite={"input": {"command": "touch mild"}}),
     rule("safer", PRE, match=command("touch unsafe"), rewrite={"input": {"command": "touch safe"}}),

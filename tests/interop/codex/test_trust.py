@@ -100,12 +100,15 @@ def test_a_hook_that_changed_since_it_was_trusted_is_skipped_and_both_reports_sa
 def test_where_hookline_is_gone_nothing_gets_to_the_model_or_runs(place: Arena) -> None:
     install_trusted(place)
     hooks = in_codex(place, "hooks.json")
-    hooks.write_text(hooks.read_text().replace("hookline-client", "gone"))
+    installed = hooks.read_text()
+    hooks.write_text(installed.replace("hookline-client", "gone"))
     # Another command is one that nobody trusted, so the client's trust is left out here.
     trusting = Stage(CLIENT, place.room, place.stage.program, place.stage.place)
     without = trusting.play(commands("touch without"))
     assert without.changed == {}
     assert conversation(without) == []
+    hooks.write_text(installed)
+    assert set(trusting.play(commands("touch with")).changed) == {"with"}
 
 
 # ── the client's other switches ──

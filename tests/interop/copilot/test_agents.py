@@ -182,8 +182,10 @@ def test_an_agent_is_kept_going_only_as_often_as_the_config_says(endless: Arena)
 def test_a_halt_at_the_stop_outweighs_what_would_keep_it_going(endless: Arena) -> None:
     kept = endless.play(STUBBORN)
     assert "MK_AGAIN" in kept.sent
-    Path(endless.room.root, "halt").touch()
+    mark = Path(endless.room.root, "halt")
+    mark.touch()
     played = endless.play(STUBBORN)
+    mark.unlink()
     assert len(conversation(played)) == 1
     assert "MK_AGAIN" not in played.sent
 

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from hookline.lab.clients.copilot import CLIENT
-from hookline.lab.ports import Program, Session, Wish
-from hookline.lab.script import Native, Script, Shell, Turn
+from hookline.lab.ports import Program, Wish
 from interop.arena import Arena, arena, config, rule, witness
 from interop.copilot.telling import heard
-from interop.copilot.wording import commands, halting, if_seen, saying
+from interop.copilot.wording import commands, halting, if_seen, in_background, saying
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(300)]
 
@@ -30,24 +29,16 @@ def place(copilot: Program) -> Iterator[Arena]:
         yield made
 
 
-def in_background(title: str) -> Script:
-    """A command in the background, whose end the model waits to be noted, and a command after it."""
-    call = Native("bash", {"command": "true", "description": title, "mode": "async"})
-    wait = Shell("timeout 60 sh -c 'until test -e noted; do sleep 0.05; done'; rm noted")
-    acts = (call, wait, Shell("true"), Shell("true"), Shell("touch last"))
-    return Script(prompt="MK_PROMPT", turns=tuple(Turn(do=(act,)) for act in acts))
-
-
 def kinds(place: Arena) -> list[str]:
     return [each["kind"] for each in place.witnessed()]
 
 
 @pytest.mark.proves("copilot", "notification.fires", "notification.context")
 def test_context_at_the_end_of_a_command_in_the_background_reaches_the_model(place: Arena) -> None:
-    played: Session = place.play(in_background("MK_HARMLESS"))
-    assert kinds(place) == ["shell_completed"]
+    played = place.play(in_background("MK_HARMLESS"))
+    assert "shell_completed" in kinds(place)
     assert "MK_NOTED" in played.sent
-    assert set(played.changed) == {"last"}
+    assert place.ran("last")
 
 
 @pytest.mark.proves("copilot", "notification.halt=latch")
@@ -62,4 +53,4 @@ def test_a_halt_at_a_notification_denies_the_tools_that_follow(place: Arena) -> 
 def test_a_question_that_nobody_answers_is_told_to_hooks(place: Arena) -> None:
     played = place.play(commands("touch asked"), wish=Wish(permission="ask"))
     assert "asked" not in played.changed
-    assert kinds(place) == ["permission_prompt"]
+    assert "permission_prompt" in kinds(place)

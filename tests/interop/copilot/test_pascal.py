@@ -8,11 +8,11 @@ import pytest
 from hookline.lab.clients._copilot_talk import Talk
 from hookline.lab.clients.copilot import CLIENT, Copilot
 from hookline.lab.ports import Program, Session, Wish
-from hookline.lab.script import Agent, Edit, Mcp, Native, Read, Script, Shell, Turn, Write
+from hookline.lab.script import Agent, Edit, Mcp, Read, Script, Shell, Turn, Write
 from interop.arena import Arena, arena, config, conversation, rule, texts, witness
 from interop.copilot.pascal import use_pascal_keys
-from interop.copilot.telling import heard, told_at
-from interop.copilot.wording import command, commands, halting, if_seen, saying
+from interop.copilot.telling import heard, told_at, warned
+from interop.copilot.wording import command, commands, halting, if_seen, in_background, saying
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(300)]
 
@@ -269,12 +269,15 @@ def test_what_hooks_allow_runs_unasked_and_its_twin_does_not(place: Arena, playe
 # ── prompts ──
 
 
-@pytest.mark.proves("copilot", "UserPromptSubmit.prompt")
-def test_a_rewritten_prompt_is_the_one_the_model_is_sent(place: Arena, played: Session) -> None:
+@pytest.mark.proves("copilot", "limits.rewritten-prompts-under-these-keys")
+def test_a_prompt_that_is_rewritten_is_not_sent_at_all_since_the_event_could_be_another_clients(
+    place: Arena, played: Session
+) -> None:
+    """VS Code reads the same file, sends the same payload, and cannot replace a prompt."""
     assert "MK_PROMPT" in played.sent
     changed = place.play(Script(prompt="MK_OLD"))
-    assert "MK_NEW" in told_at(changed, 0)
-    assert "MK_OLD" not in str(changed.asked)
+    assert changed.asked == ()
+    assert "MK_NEW" in warned(changed)
 
 
 @pytest.mark.parametrize(
@@ -368,13 +371,6 @@ def test_a_halt_at_the_stop_outweighs_what_would_keep_it_going(
 
 
 # ── notifications, for which the client does not wait, and compaction ──
-
-
-def in_background(title: str) -> Script:
-    call = Native("bash", {"command": "true", "description": title, "mode": "async"})
-    wait = Shell("timeout 60 sh -c 'until test -e noted; do sleep 0.05; done'; rm noted")
-    acts = (call, wait, Shell("true"), Shell("true"), Shell("touch last"))
-    return Script(prompt="MK_PROMPT", turns=tuple(Turn(do=(act,)) for act in acts))
 
 
 @pytest.mark.proves("copilot", "Notification.context", "Notification.halt=latch")

@@ -52,20 +52,23 @@ def test_variables_at_the_start_are_not_given_to_commands(place: Arena, played: 
 @pytest.mark.proves("copilot", "sessionEnd.fires")
 def test_the_end_is_seen_and_why(place: Arena, played: Session) -> None:
     ends = [each for each in place.witnessed() if each["native_event"] == "sessionEnd"]
-    assert ends[0]["reason"] == "complete"
+    assert "complete" in [each["reason"] for each in ends]
 
 
 @pytest.mark.proves("copilot", "resume.fires")
-def test_a_session_that_goes_on_is_known_as_one(place: Arena, played: Session) -> None:
+def test_a_session_that_goes_on_is_known_as_one(place: Arena) -> None:
+    first = place.play(Script(prompt="MK_FIRST"))
+    assert "MK_RESUMED" not in first.sent
     again = place.play(
         Script(prompt="MK_SECOND", turns=(Turn("MK_AGAIN"),)), wish=Wish(resume=True)
     )
-    assert "MK_PROMPT" in told_at(again, 0), "the client does go on with the first session"
+    assert "MK_FIRST" in told_at(again, 0), "the client does go on with the first session"
     assert "MK_RESUMED" in told_at(again, 0)
 
 
 @pytest.mark.proves("copilot", "errorOccurred.fires")
 def test_a_run_that_fails_is_seen(place: Arena, played: Session) -> None:
+    assert played.exit_code == 0
     assert "errorOccurred" not in place.natives()
     failed = place.play(Script(prompt="MK_FAILS", turns=(Turn(fail=400),)))
     assert failed.exit_code == 1

@@ -25,6 +25,7 @@ START, END, COMPACT = "session_start", "session_end", "pre_compact"
 HOOKS = config(
     witness(START, END, COMPACT, "user_prompt_submit", "stop"),
     rule("start", START, run=wanted("start", saying(context=["MK_START"]))),
+    rule("variable", START, run=wanted("start", saying(rewrite={"env": {"MK_NAME": "MK_VALUE"}}))),
     rule("resumed", START, match={"source": "resume"}, context="MK_RESUMED"),
     rule("welcome", START, run=notice("MK_WELCOME")),
     rule("last words", END, run=saying(context=["MK_LAST_WORDS"])),
@@ -56,7 +57,7 @@ def play(place: Arena, script: Script, *marks: str, resume: bool = False) -> Ses
 
 @pytest.fixture(scope="module")
 def played(place: Arena) -> Session:
-    return play(place, commands("touch plain"), "start")
+    return play(place, commands("echo [$MK_NAME] > plain"), "start")
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +81,14 @@ def test_a_notice_at_the_start_is_shown_to_the_person(played: Session) -> None:
     assert "MK_WELCOME" not in played.sent
 
 
+@pytest.mark.proves("gemini", "SessionStart.env=none")
+def test_variables_for_a_whole_session_cannot_be_set_and_the_person_is_told_so(
+    place: Arena, played: Session
+) -> None:
+    assert place.file("plain") == "[]\n"
+    assert "env should have been rewritten" in shown(played)
+
+
 @pytest.mark.proves("gemini", "SessionEnd.fires", "SessionEnd.notice", "SessionEnd.context=notice")
 def test_what_is_said_at_the_end_is_shown_to_the_person(played: Session, seen: list[str]) -> None:
     assert seen[-1] == "SessionEnd"
@@ -99,7 +108,9 @@ def test_a_prompt_that_context_was_put_before_is_forgotten_when_the_session_goes
 ) -> None:
     """The client keeps both as one message, which it takes for context alone later."""
     assert "MK_PROMPT" in told_at(played, 0)
-    assert "touch plain" in told_at(forgotten, 0), "the client does go on with the first session"
+    assert "echo [$MK_NAME]" in told_at(forgotten, 0), (
+        "the client does go on with the first session"
+    )
     assert "MK_PROMPT" not in told_at(forgotten, 0)
 
 

@@ -260,8 +260,8 @@ def test_context_about_a_failure_reaches_the_model_beside_the_error(
     told = heard(played, "missing.txt")
     assert "not found" in told.lower()
     assert "MK_MISSING" in told
-    failed = [each["tool"]["name"] for each in place.witnessed() if each["tool"].get("ok") is False]
-    assert failed == ["read_file", "mcp_lab_fail_text"]
+    failed = {each["tool"]["name"] for each in place.witnessed() if each["tool"].get("ok") is False}
+    assert failed == {"read_file", "mcp_lab_fail_text"}
 
 
 @pytest.mark.proves("gemini", "AfterTool.notice")
@@ -312,7 +312,9 @@ def test_hooks_are_shown_the_mcp_tools_own_name_before_and_after(
         if "mcp" in each["tool"]
     ]
     failing = {"server": "lab", "tool": "fail_text"}
-    assert called[-2:] == [("BeforeTool", failing), ("AfterTool", failing)]
+    seen = [native for native, tool in called if tool == failing]
+    # What a hook put in the place of an output is judged again, so that one may be seen twice.
+    assert list(dict.fromkeys(seen)) == ["BeforeTool", "AfterTool"]
 
 
 # ── the session as a whole ──

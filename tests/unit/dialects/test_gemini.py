@@ -317,6 +317,22 @@ def test_a_halted_prompt_is_denied_because_only_then_it_is_discarded() -> None:
     assert translated("BeforeAgent", halt("enough")).latch == "enough"
 
 
+@pytest.mark.parametrize("native", ["BeforeModel", "AfterModel", "BeforeTool", "AfterTool"])
+def test_a_halt_that_a_sub_agent_would_survive_is_latched_besides(native: str) -> None:
+    assert translated(native, halt("enough")).latch == "enough"
+
+
+def test_a_halt_where_the_run_ends_for_sure_is_not_latched() -> None:
+    assert translated("AfterAgent", halt("enough")).latch == ""
+
+
+@pytest.mark.parametrize("native", ["BeforeAgent", "AfterAgent"])
+def test_a_notice_does_not_hide_the_reason_from_the_person(native: str) -> None:
+    answer = Answer(verdict=Verdict.HALT, reason="enough", notice=("MK_NOTE",))
+    assert said(native, answer)["systemMessage"] == "enough\n\nMK_NOTE"
+    assert "systemMessage" not in said(native, halt("enough"))
+
+
 @pytest.mark.parametrize("native", ["SessionStart", "PreCompress", "Notification", "SessionEnd"])
 def test_a_halt_where_nothing_stops_is_latched_and_shown(native: str) -> None:
     assert translated(native, halt("enough")).latch == "enough"
@@ -414,6 +430,15 @@ def test_variables_for_a_command_are_a_deny() -> None:
 
 def test_context_after_a_tool_reaches_the_model() -> None:
     assert "MK_NOTE" in effect("AfterTool", Answer(context=("MK_NOTE",))).context
+
+
+def test_context_about_a_failed_tool_stands_in_the_error_which_is_all_the_model_is_given() -> None:
+    response = {"llmContent": "MK_ERROR", "error": {"message": "MK_ERROR"}}
+    body = said("AfterTool", Answer(context=("MK_NOTE",)), tool_response=response)
+    assert body["decision"] == "deny"
+    assert body["reason"].startswith("MK_ERROR\n\n")
+    assert "MK_NOTE" in body["reason"]
+    assert said("AfterTool", PASS, tool_response=response) == {}
 
 
 def test_a_denied_output_is_replaced_by_the_reason_and_the_context() -> None:

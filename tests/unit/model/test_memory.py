@@ -3,8 +3,18 @@
 import pytest
 
 from hookline.model.answers import follow_up
-from hookline.model.events import Agent, PreToolUse, SessionStart, Stop, UserPromptSubmit
-from hookline.model.memory import SessionMemory, capped, combined, latched, on_event
+from hookline.model.events import (
+    Agent,
+    Event,
+    InstructionsLoaded,
+    PreToolUse,
+    SessionResume,
+    SessionStart,
+    Setup,
+    Stop,
+    UserPromptSubmit,
+)
+from hookline.model.memory import SessionMemory, capped, closed, combined, latched, on_event
 from hookline.model.outcome import Outcome
 from hookline.model.verdicts import Verdict
 
@@ -115,3 +125,31 @@ def test_the_last_time_stays_the_last_when_asked_about_twice() -> None:
         assert outcome.answer.follow_up == ("more",)
     memory, outcome = capped(memory, Outcome(event=stop(), answer=follow_up("more")), limit=3)
     assert not outcome.answer.follow_up
+
+
+@pytest.mark.parametrize("event", [SessionStart(), SessionResume(), Setup(), InstructionsLoaded()])
+def test_a_halt_before_the_first_prompt_holds_that_prompt_back_and_the_next_one_opens_it(
+    event: Event,
+) -> None:
+    memory = closed(SessionMemory(), event, "enough")
+    prompt = UserPromptSubmit(prompt="go on")
+
+    memory = on_event(memory, prompt, has_stop_flag=True)
+    held = latched(memory, prompt)
+    assert held is not None
+    assert held.reason == "enough"
+    assert latched(memory, PreToolUse()) is not None
+
+    memory = on_event(memory, prompt, has_stop_flag=True)
+    assert latched(memory, prompt) is None
+
+
+def test_a_halt_in_the_middle_of_a_turn_is_opened_by_the_next_prompt() -> None:
+    memory = closed(SessionMemory(), PreToolUse(), "enough")
+    assert on_event(memory, UserPromptSubmit(prompt="go on"), has_stop_flag=True).latch == ""
+
+
+def test_a_prompt_that_was_held_back_is_not_held_again_by_an_event_beside_it() -> None:
+    before = SessionMemory(latch="enough", holds_prompt=True)
+    after = SessionMemory(latch="enough")
+    assert not combined(before, after, before).holds_prompt
