@@ -154,7 +154,12 @@ def as_json(known: Sequence[Platform]) -> dict[str, Any]:
 def _summary(platform: Platform) -> dict[str, Any]:
     support = platform.support
     named = {"id": support.id, "client": support.client, "version": support.version}
-    return {**named, "evidence": platform.counts(), "also_proven": platform.proofs.also}
+    return {
+        **named,
+        "evidence": platform.counts(),
+        "also_proven": platform.proofs.also,
+        "beyond": platform.support.beyond,
+    }
 
 
 def _cells(platform: Platform) -> dict[str, dict[str, Any]]:
@@ -176,7 +181,13 @@ def as_markdown(known: Sequence[Platform]) -> str:
         _table("event", heads, event_rows(known)),
     )
     versions = ", ".join(f"{each.support.client} {each.support.version}" for each in known)
-    return "\n".join(parts) + f"\nWritten for: {versions}.\n"
+    beyond = [
+        f"- {each.support.client}: {sentence}\n"
+        for each in known
+        for sentence in each.support.beyond
+    ]
+    head = "\nOut of any hook's reach:\n\n" if beyond else ""
+    return "\n".join(parts) + head + "".join(beyond) + f"\nWritten for: {versions}.\n"
 
 
 def _table(corner: str, heads: Sequence[str], rows: Iterator[tuple[str, list[Cell]]]) -> str:

@@ -3,7 +3,15 @@
 import msgspec
 import pytest
 
-from hookline.matrix import Cell, Platform, as_json, as_markdown, capability_rows, event_rows
+from hookline.matrix import (
+    Cell,
+    Platform,
+    as_json,
+    as_markdown,
+    capability_rows,
+    event_rows,
+    platforms,
+)
 from hookline.model.evidence import Proof, Proofs
 from hookline.model.support import EventSupport, Support
 
@@ -122,3 +130,11 @@ def test_what_is_no_cell_is_told_as_also_proven() -> None:
     told = msgspec.to_builtins(as_json([known]))["platforms"][0]
     assert [each["claim"] for each in told["also_proven"]] == ["failure.daemon-killed"]
     assert "| made-up | 0 | 2 | 0 | 1 |" in as_markdown([known])
+
+
+def test_what_is_out_of_any_hooks_reach_is_named() -> None:
+    known = platforms()
+    (codex,) = [each for each in known if each.support.id == "codex"]
+    assert any("while it still runs" in sentence for sentence in codex.support.beyond)
+    page = as_markdown(known)
+    assert all(sentence in page for each in known for sentence in each.support.beyond)

@@ -50,6 +50,8 @@ def _print(known: list[matrix.Platform], events: bool) -> None:
         for name, cells in rows:
             if cells[index].evidence is not None or not events:
                 click.echo(f"  {name:<{width}}  {coloured(cells[index])}")
+        for sentence in support.beyond if not events else ():
+            click.echo(f"  {click.style('out of reach:', fg='yellow')} {sentence}")
     _print_legend()
 
 

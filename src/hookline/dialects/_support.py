@@ -26,7 +26,8 @@ def load_support(folder: str) -> Support:
         for native, row in table.pop("events").items()
     }
     table.pop("defaults", None)
-    return Support(events=events, **table)
+    beyond = tuple(table.pop("beyond", ()))
+    return Support(events=events, beyond=beyond, **table)
 
 
 def _row(native: str, row: Mapping[str, Any], defaults: Mapping[str, str]) -> EventSupport:

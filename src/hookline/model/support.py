@@ -67,6 +67,8 @@ class Support(Struct, frozen=True, kw_only=True):
     """After how many continuations the client ends the turn by itself; None when never."""
     has_stop_flag: bool = True
     """Whether stop events tell that a continuation is under way."""
+    beyond: tuple[str, ...] = ()
+    """What no hook reaches on this client, a sentence each."""
 
     def find(self, native: str) -> EventSupport | None:
         """The event with this native name."""

@@ -105,7 +105,13 @@ def make_plan(
         for limit in LIMITS
         if limits and (said := promise(limit.claim, support, natives)).cannot
     )
-    return Plan(played=tuple(played), known=known, limits=named)
+    beyond = tuple(
+        Line(
+            id=f"beyond-{number}", title="out of any hook's reach", state=State.CANNOT, detail=each
+        )
+        for number, each in enumerate(support.beyond if limits else (), 1)
+    )
+    return Plan(played=tuple(played), known=known, limits=(*named, *beyond))
 
 
 def _line(probe: Probe, state: State, detail: str) -> Line:

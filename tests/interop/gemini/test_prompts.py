@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from hookline.lab.clients.gemini import CLIENT
-from hookline.lab.ports import Program, Session, Wish
+from hookline.lab.ports import Program, Session
 from hookline.lab.script import Script, Turn
 from interop.arena import Arena, arena, config, conversation, rule, witness
 from interop.gemini.hooks import halt, notice, saying, when
@@ -31,9 +31,8 @@ def place(gemini: Program) -> Iterator[Arena]:
         yield made
 
 
-def asked(place: Arena, prompt: str, *, resume: bool = False) -> Session:
-    script = Script(prompt=prompt, turns=(Turn("MK_ANSWER"),))
-    return place.play(script, wish=Wish(resume=resume))
+def asked(place: Arena, prompt: str) -> Session:
+    return place.play(Script(prompt=prompt, turns=(Turn("MK_ANSWER"),)))
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +83,3 @@ def test_a_prompt_that_is_stopped_asks_no_model_and_the_person_is_told_why(
     assert conversation(stopped) == []
     assert word not in str(stopped.asked)
     assert told in shown(stopped)
-    later = asked(place, "MK_LATER", resume=True)
-    assert "MK_LATER" in later.sent
-    assert word not in later.sent, "it is not kept for the next turn"
