@@ -125,8 +125,11 @@ class Clients:
         # Whoever is denied needs no more than that, and words beside it are words to trip over.
         denied = all(each.verdict >= Verdict.DENY for each in meant)
         standards = (_says_as_much,) if denied else (_says_all, _says_as_much, _is_as_strict)
+        # Whose words a client follows when it reads another one's is our belief alone. A rewrite
+        # rests on them entirely, so it has to be there in each one's own.
+        alone = outcome.answer.rewrite.input is None
         for standard in () if unsure else standards:
-            found = self._agreed(own, meant, standard)
+            found = self._agreed(own, meant, standard, alone=alone)
             if found is not None:
                 return found
         if not outcome.event.gate or outcome.event.continues:
@@ -148,13 +151,21 @@ class Clients:
         )
 
     def _agreed(
-        self, own: Sequence[Reply], meant: Sequence[Answer], standard: _Standard
+        self,
+        own: Sequence[Reply],
+        meant: Sequence[Answer],
+        standard: _Standard,
+        *,
+        alone: bool = True,
     ) -> Reply | None:
-        """The first reply that everybody takes by this standard."""
+        """The first reply that everybody takes by this standard.
+
+        ``alone``: one client's words may do for all of them.
+        """
         closing = standard is _is_as_strict or all(each.verdict >= Verdict.DENY for each in meant)
         closing &= not any(client.event.continues for client in self._clients)
         everybody = list(zip(self._clients, meant, strict=True))
-        for reply in _candidates(own, closing=closing):
+        for reply in _candidates(own, closing=closing, alone=alone):
             if all(standard(who.hears(reply), what, who.event.gate) for who, what in everybody):
                 return reply
         return None
@@ -263,7 +274,7 @@ def _says_all(heard: Answer, meant: Answer, gate: bool) -> bool:
 # ── replies to choose from ──────────────────────────────────────────────────────────────────
 
 
-def _candidates(own: Sequence[Reply], *, closing: bool) -> Iterator[Reply]:
+def _candidates(own: Sequence[Reply], *, closing: bool, alone: bool = True) -> Iterator[Reply]:
     """Replies to choose from, those first that lean least on how we think a client reads.
 
     All words side by side hold each one's own, and beside a deny exit 2 closes the gate even where
@@ -279,7 +290,7 @@ def _candidates(own: Sequence[Reply], *, closing: bool) -> Iterator[Reply]:
     if closing:
         yield from closed
     yield Reply(stdout=stdout, stderr=stderr)
-    yield from own
+    yield from own if alone else ()
     if not closing:
         yield from closed
 

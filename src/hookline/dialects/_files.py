@@ -7,6 +7,7 @@ hooks of ours, and what can run here, is the same everywhere.
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from shlex import join
 from typing import Any, ClassVar
 
 from msgspec import Struct
@@ -20,9 +21,12 @@ from hookline.model.ports import Caller, Match
 
 __all__ = ["Files", "NativeMatcher", "is_hookline"]
 
-# `hookline hook …`, by name, by path, through Python, or inside a line for the shell.
+# `hookline hook …`, by name, by path, through Python, or inside a line for the shell; and the thin
+# clients, which are told first which Python they may start.
+_WORD = r"(?:'[^']*'|\"[^\"]*\"|\\.|[^\s'\"\\])+"
 _HOOKLINE = re.compile(
-    r"(?:^|[\s'\"/;&|(])hookline(?:-client)?['\"]?\s+hook\s|-m\s+hookline\s+hook\s"
+    r"(?:^|[\s'\"/;&|(])hookline['\"]?\s+hook\s|-m\s+hookline\s+hook\s"
+    rf"|(?:hookline-client|hookline/client/thin\.py)['\"]?\s+{_WORD}\s+hook\s"
 )
 
 # In a path of these characters a shell finds nothing to expand or split.
@@ -208,7 +212,7 @@ class NativeMatcher(Struct, frozen=True):
 
 def is_hookline(command: str | Sequence[str]) -> bool:
     """Whether a command calls hookline itself, which must not run inside hookline."""
-    line = command if isinstance(command, str) else " ".join(command)
+    line = command if isinstance(command, str) else join(command)
     return _HOOKLINE.search(line + " ") is not None
 
 

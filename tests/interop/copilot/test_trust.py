@@ -31,7 +31,7 @@ def untrusted(copilot: Program) -> Iterator[Arena]:
         yield made
 
 
-@pytest.mark.proves("copilot", "untrusted.does-not-run", "untrusted.notice", "trusted.runs")
+@pytest.mark.proves("copilot", "untrusted.does-not-run", "trusted.runs")
 def test_a_projects_hooks_run_once_they_are_trusted_and_not_before(untrusted: Arena) -> None:
     before = untrusted.play(commands("touch denied-1", "touch mine"))
     assert untrusted.ran("denied-1")

@@ -21,14 +21,13 @@ def commands(*each: str, prompt: str = "MK_PROMPT") -> Script:
 def in_background(title: str) -> Script:
     """A command in the background, whose end hooks note in a file, and ``touch last`` after that.
 
-    It ends only once the model was told that it runs: of one that ends at once nobody is notified.
+    The client notifies between two tool calls only, so the model makes some before it waits.
     """
-    wait = "timeout 100 sh -c 'until test -e {}; do sleep 0.05; done'"
-    ends = {"command": wait.format("go"), "description": title, "mode": "async"}
-    noted = f"touch go; {wait.format('noted')}; rm go noted"
-    waits = {"command": noted, "description": "Wait", "initial_wait": 120}
-    calls = (Native("bash", ends), Native("bash", waits))
-    return one_by_one(*calls, Shell("true"), Shell("true"), Shell("touch last"))
+    wait = "timeout 20 sh -c 'until test -e {0}; do sleep 0.05; done'; rm -f {0}"
+    ends = {"command": "touch ended", "description": title, "mode": "async"}
+    some = [Shell("true")] * 4
+    waits = (Shell(wait.format("ended")), *some, Shell(wait.format("noted")))
+    return one_by_one(Native("bash", ends), *waits, *some[:2], Shell("touch last"))
 
 
 def command(text: str) -> dict[str, str]:

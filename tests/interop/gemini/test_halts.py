@@ -1,6 +1,7 @@
 """A halt at a tool ends the run of Gemini CLI, and the person's next prompt is obeyed."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,7 @@ pytestmark = [pytest.mark.interop, pytest.mark.timeout(300)]
 HOOKS = config(
     rule("before", "pre_tool_use", match=command("touch at-pre"), run=halt("MK_PRE")),
     rule("after", "post_tool_use", match=command("touch *-post"), run=halt("MK_POST")),
+    rule("start", "session_start", run=f"rm {{root}}/begin && {halt('MK_BEGUN')} || true"),
     rule("request", "before_llm_call", run=when("MK_AT_REQUEST", halt("MK_REQUEST"))),
     rule("answer", "after_llm_call", run=when("MK_AT_ANSWER", halt("MK_ANSWER"))),
 )
@@ -49,6 +51,16 @@ def test_after_a_halt_the_persons_next_prompt_is_obeyed(place: Arena) -> None:
     played = place.play(commands("touch three", prompt="MK_GO_ON"), wish=Wish(resume=True))
     assert set(played.changed) == {"three"}
     assert "MK_GO_ON" in played.sent
+
+
+@pytest.mark.proves("gemini", "SessionStart.halt=latch")
+def test_a_halt_at_the_start_holds_the_first_prompt(place: Arena) -> None:
+    Path(place.room.root, "begin").touch()
+    halted = place.play(commands("touch begun"))
+    assert halted.changed == {}
+    assert conversation(halted) == []
+    assert "MK_BEGUN" in shown(halted)
+    assert set(place.play(commands("touch begun")).changed) == {"begun"}
 
 
 HELPER = "MK_HELPER do your part"

@@ -169,8 +169,8 @@ def _pre_tool_use(native: str, body: dict[str, Any], payload: Mapping[str, Any])
     if word == "deny" and given is None and not _blank(why):
         return Effect(does=Does.BLOCKS, reason=str(why), context=_context(body))
     if word == "allow" and given is not None:
-        # Whether its own question still comes is not known: the worst is taken.
-        return Effect(does=Does.SKIPS_ITS_QUESTION, input=given, context=_context(body))
+        # Its own question still comes, about the new input, as seen in every policy that asks.
+        return Effect(does=Does.GOES_ON, input=given, context=_context(body))
     if word is not None or why is not None or given is not None:
         return Effect(failed=f"unsupported {word}")
     return Effect(context=_context(body))
