@@ -150,7 +150,7 @@ class TestWhyWasThisDenied:
         machine.trust(
             hooks(
                 "name: better, on: pre_tool_use, match: {command: git push}, "
-                "rewrite: {input: {command: git push --dry-run}}"
+                "rewrite: {env: {COLOUR: '1'}}"
             )
         )
         native(machine, "codex", turn_id="1", model="m")

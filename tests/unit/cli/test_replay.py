@@ -231,9 +231,9 @@ class TestFromFiles:
             *("--config", "new.yaml", "--against", "old.yaml", "--captures", str(CAPTURES)),
             code=1,
         )
-        captured = list(CAPTURES.glob("PermissionRequest-*.json"))
+        captured = list(CAPTURES.rglob("PermissionRequest-*.json"))
         assert report["counts"]["stricter"] == len(captured) > 1
-        assert sum(report["counts"].values()) == len(list(CAPTURES.glob("*.json")))
+        assert sum(report["counts"].values()) == len(list(CAPTURES.rglob("*.json")))
         assert report["differences"][0]["name"] in map(str, captured)
 
     def test_payloads_alone_are_compared_with_what_is_in_force(self, machine: Machine) -> None:
