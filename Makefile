@@ -77,6 +77,7 @@ bench: $(BENCH_STAMP)
 # How many dangerous commands are flagged and harmless ones passed; nothing is run.
 accuracy: setup
 	$(BIN)/python -m accuracy
+	$(BIN)/python -m accuracy secrets
 
 generate: setup
 	$(BIN)/python tools/generate.py

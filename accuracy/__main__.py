@@ -11,6 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from accuracy import secrets_run
 from accuracy.cases import Case, cases
 from hookline.app import App
 from hookline.cli.init import starter
@@ -34,9 +35,18 @@ class Judged(Struct, frozen=True):
 def main() -> int:
     """Exits with 0 whatever the rates are: what they have to be, a test says."""
     parser = argparse.ArgumentParser(prog="accuracy")
+    parser.add_argument("part", nargs="?", choices=("shell", "secrets"), default="shell")
     parser.add_argument("--config", type=Path, help="a hookline.yaml; default: the starter config")
+    parser.add_argument("--scope", choices=("tokens", "likely", "all"), default="likely")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    if options.part == "secrets":
+        found = secrets_run.judge({"scope": options.scope})
+        if options.json:
+            print(json.dumps(secrets_run.report(found), indent=1))
+        else:
+            secrets_run.show(found)
+        return 0
     content = options.config.read_bytes() if options.config else starter()
     with tempfile.TemporaryDirectory(prefix="hookline-accuracy-") as root:
         judged = asyncio.run(_judge(Path(root).resolve(), content))

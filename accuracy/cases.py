@@ -1,6 +1,7 @@
 """The cases: commands with what a guard should say of them."""
 
 import json
+import re
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -27,10 +28,10 @@ class Case(Struct, frozen=True):
     def command(self, *, home: str, project: str) -> str:
         """The command as it would be run there."""
         places = {"{HOME}": home, "{PROJECT}": project, "{USER}": Path(home).name}
-        text = _text(self.written)
-        for name, place in places.items():
-            text = text.replace(name, place)
-        return text
+        # `${HOME}` is the shell's own word for it, and stays.
+        return re.sub(
+            r"(?<!\$)\{(?:HOME|PROJECT|USER)\}", lambda found: places[found[0]], _text(self.written)
+        )
 
 
 def cases() -> Iterator[Case]:

@@ -66,6 +66,12 @@ def _redaction(_: bool) -> Report:
     return Report(ratios=redaction.run())
 
 
+def _guards(_: bool) -> Report:
+    from bench import guards
+
+    return Report(ratios=guards.run())
+
+
 def _warm(_: bool) -> Report:
     from bench import warm
 
@@ -97,6 +103,7 @@ SUITES: dict[str, Callable[[bool], Report]] = {
     "config": _config,
     "memory": _memory,
     "redaction": _redaction,
+    "guards": _guards,
     "warm": _warm,
     "peers": _peers,
     "load": _load,

@@ -4,11 +4,17 @@ Beyond what may be looked at, twice the text takes little more than the text.
 """
 
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from bench.measure import Ratio, alternate, ratio
-from hookline.secrets import redact_bytes
+from hookline.secrets import RULES, accelerate, redact_bytes
+from hookline.secrets.finding import first_hint
+from hookline.secrets.places import PLACES
 
 PROSE = (
     "def handle(self, event: Event) -> Outcome:\n    return self.merge(event, 'no \"secret\"')\n"
@@ -60,6 +66,31 @@ def bounded(what: str, piece: str) -> Ratio:
     return ratio(f"redact 500 kB of {what}", "250 kB of it", times, 1.6)
 
 
+def against_hyperscan() -> list[Ratio]:
+    """Redaction of real text without a hint, against a bare scan for all that it searches for."""
+    if find_spec("hyperscan") is None:
+        return []
+    pages = sorted(Path(__file__).parents[1].joinpath("docs").glob("*.md"))
+    lines = b"\n".join(page.read_bytes() for page in pages).split(b"\n")
+    text = b"\n".join(line for line in lines if first_hint(line) < 0)
+    library: Any = import_module("hyperscan")
+    sources = [*(rule.regex for rule in RULES), *(place.head for place in PLACES)]
+    database = library.Database()
+    database.compile(
+        expressions=[source.encode() for source in sources],
+        ids=list(range(len(sources))),
+        elements=len(sources),
+        flags=[0] * len(sources),
+    )
+    accelerate()
+
+    def bare() -> None:
+        database.scan(text, match_event_handler=lambda *_: None)
+
+    times = alternate(lambda: redact_bytes(text), bare, 200)
+    return [ratio(f"redact {len(text) // 1000} kB of pages", "a bare hyperscan scan", times, 2.0)]
+
+
 def run() -> list[Ratio]:
     """Payloads with and without a secret, and texts made to be slow."""
     clean, secret = payload(2_000), payload(2_000, FAKE)
@@ -74,4 +105,6 @@ def run() -> list[Ratio]:
         against_json("redact 2 kB with a name of a secret", named, 300, 60.0),
         *(doubled(what, piece) for what, piece in HOSTILE.items()),
         bounded("names without end", HOSTILE["types without end"]),
+        # The last: from then on the first look is another.
+        *against_hyperscan(),
     ]

@@ -22,10 +22,12 @@ _CACHE = cache_directory(os.environ)
 
 # What each client cannot do, and what the run has to name for it.
 CANNOT = {
-    "claude-code": {"prompt-rewrite", "sub-agent-start"},
+    "claude-code": {"beyond-1", "beyond-2", "prompt-rewrite", "sub-agent-start"},
     "codex": {
         "allow",
         "ask",
+        "beyond-1",
+        "beyond-2",
         "compaction",
         "halt",
         "prompt-rewrite",

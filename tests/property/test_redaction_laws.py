@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hookline.secrets import RULES, redact, redact_bytes
+from hookline.secrets import RULES, Scope, redact, redact_bytes
 
 ALNUM = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 HEX = "0123456789abcdef"
@@ -84,6 +84,24 @@ def test_redacting_twice_changes_nothing(text: str) -> None:
     again = redact(once.text)
     assert again.text == once.text
     assert again.count == 0
+
+
+@settings(max_examples=300)
+@given(texts | values.map(json.dumps), st.sampled_from(Scope), st.booleans())
+@example("Cookie: [REDACTED] a=b; c=Qx7Zt9w2Lk4", Scope.LIKELY, True)
+def test_redacting_twice_changes_nothing_however_sure_one_has_to_be(
+    text: str, scope: Scope, plain: bool
+) -> None:
+    once = redact(text, scope=scope, plain=plain)
+    assert redact(once.text, scope=scope, plain=plain).text == once.text
+
+
+@settings(max_examples=200)
+@given(texts)
+def test_who_has_to_be_surer_takes_out_no_more(text: str) -> None:
+    tokens, likely, everything = (redact(text, scope=scope) for scope in Scope)
+    assert tokens.count == 0 or likely.count > 0
+    assert likely.count == 0 or everything.count > 0
 
 
 @settings(max_examples=200)

@@ -1,6 +1,19 @@
 """Takes secrets out of text: a leaf that knows token formats, and nothing of hooks."""
 
+from hookline.secrets.finding import accelerate
+from hookline.secrets.forms import Rule
+from hookline.secrets.likely import Scope
 from hookline.secrets.redaction import EFFORT, Redacted, RedactedBytes, redact, redact_bytes
-from hookline.secrets.rules import RULES, Rule
+from hookline.secrets.rules import RULES
 
-__all__ = ["EFFORT", "RULES", "Redacted", "RedactedBytes", "Rule", "redact", "redact_bytes"]
+__all__ = [
+    "EFFORT",
+    "RULES",
+    "Redacted",
+    "RedactedBytes",
+    "Rule",
+    "Scope",
+    "accelerate",
+    "redact",
+    "redact_bytes",
+]

@@ -5,16 +5,18 @@ far it came, so that a text made of candidates cannot hold up whoever waits for 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 from msgspec import Struct
 
+from hookline.secrets.forms import ASSIGNS_HINT, Rule
+from hookline.secrets.likely import Scope, accepts, is_example
 from hookline.secrets.places import PLACES, Place
-from hookline.secrets.rules import ASSIGNS_HINT, RULES, Rule
+from hookline.secrets.rules import RULES
 
-__all__ = ["Found", "Secret", "find", "first_hint"]
+__all__ = ["Found", "Secret", "accelerate", "find", "first_hint"]
 
 Secret = tuple[int, int, str]
 """Where a secret starts and ends, and its family."""
@@ -62,15 +64,18 @@ def _search_any(sources: Sequence[str]) -> Any:
 
 @cache
 def _first_look() -> Any:
-    assigned = [rf"(?i:{rule.names})[\w.-]*{ASSIGNS_HINT}" for rule in RULES if rule.names]
-    hints = [*filter(None, map(_hint, RULES)), *assigned, *(place.hint for place in PLACES)]
-    return _search_any([_ESCAPED, *hints])
+    return _search_any([_ESCAPED, *_hints(), *(place.hint for place in PLACES)])
 
 
 @cache
 def _token_look() -> Any:
-    names = [f"(?i:{rule.names})" for rule in RULES if rule.names]
-    return _search_any([*filter(None, map(_hint, RULES)), *names])
+    return _search_any(_hints())
+
+
+def _hints() -> list[str]:
+    # The names as one: what follows them is the same for all, and large.
+    names = "|".join(rule.names for rule in RULES if rule.names)
+    return [*filter(None, map(_hint, RULES)), rf"(?i:{names})[\w.-]*{ASSIGNS_HINT}"]
 
 
 @cache
@@ -89,13 +94,10 @@ def _literal(keyword: str) -> str:
 # Each on its own: all as one would be one look for them all, but on a text that begins many tokens
 # and ends none, re2 is a hundred times slower with one large regex than with many small ones.
 @cache
-def _rules() -> Sequence[tuple[Rule, Any, range]]:
-    """Each rule with its regex and the numbers of its groups."""
-    regexes = [_compile(rule.regex) for rule in RULES]
-    return [
-        (rule, regex, range(1, regex.groups + 1))
-        for rule, regex in zip(RULES, regexes, strict=True)
-    ]
+def _rule(number: int) -> tuple[Rule, Any, range]:
+    """A rule with its regex and the numbers of its groups; few texts need more than one."""
+    regex = _compile(RULES[number].regex)
+    return RULES[number], regex, range(1, regex.groups + 1)
 
 
 @cache
@@ -104,9 +106,19 @@ def _order() -> dict[str, int]:
 
 
 @cache
-def _keywords() -> Sequence[tuple[str, int]]:
-    """Every keyword and the number of its rule, in the order of the table."""
-    return [(word.lower(), number) for number, rule in enumerate(RULES) for word in rule.keywords]
+def _choice() -> Any:
+    """The numbers of the rules of which a keyword is in a text."""
+    import re2
+
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.case_sensitive = False
+    options.max_mem = _MEMORY
+    chosen = re2.Set.SearchSet(options)
+    for rule in RULES:
+        chosen.Add("|".join(map(_literal, rule.keywords)).encode("ascii"))
+    chosen.Compile()
+    return chosen.Match
 
 
 Reader = tuple[int, Place, re.Pattern[bytes], re.Pattern[bytes]]
@@ -137,28 +149,49 @@ def _reader(number: int, place: Place) -> Reader:
     return number, place, re.compile(place.head.encode()), re.compile(place.value.encode())
 
 
+_quicker: list[Callable[[bytes], bool]] = []
+"""What rules texts out ahead of the first look; empty until somebody asked for it."""
+
+
+def accelerate() -> bool:
+    """Makes the first look faster from now on, at once; False when nothing here can."""
+    if not _quicker:
+        from hookline.secrets.accelerating import compiled
+
+        # Each name on its own: all as one is what hyperscan is slow at.
+        names = [rf"(?i:{rule.names})[\w.-]*{ASSIGNS_HINT}" for rule in RULES if rule.names]
+        places = [place.hint for place in PLACES]
+        rules_out = compiled([_ESCAPED, *filter(None, map(_hint, RULES)), *names, *places])
+        if rules_out is not None:
+            _quicker.append(rules_out)
+    return bool(_quicker)
+
+
 def first_hint(text: bytes) -> int:
     """Where it is first worth a closer look, -1 when nowhere; a text with a secret always is."""
+    for rules_out in _quicker:
+        if rules_out(text):
+            return -1
     hit = _first_look()(text)
     return -1 if hit is None else hit.start()
 
 
-def find(text: bytes, looks: int) -> Found:
+def find(text: bytes, looks: int, scope: Scope = Scope.ALL) -> Found:
     """The secrets of a text, with no more looks at candidates than those."""
     found = Found([], len(text))
     # A search that uses up all it may must leave something to those after it, or all were in vain.
-    _find_tokens(text, found, looks // 2)
+    _find_tokens(text, found, looks // 2, scope)
     if len(found.secrets) > 1:
         order = _order()
         found.secrets.sort(key=lambda secret: order[secret[2]])
-    _find_alone(text, found, (looks + found.looks) // 2)
-    _find_places(text, found, looks)
+    _find_alone(text, found, (looks + found.looks) // 2, scope)
+    _find_places(text, found, looks, scope)
     return found
 
 
-def _find_tokens(text: bytes, found: Found, looks: int) -> None:
+def _find_tokens(text: bytes, found: Found, looks: int, scope: Scope) -> None:
     """What has the form of a known family: around each hint, by the rules with a keyword there."""
-    look, keys, rules = _token_look(), _keywords(), _rules()
+    look, choice = _token_look(), _choice()
     at, word, end, searched = 0, 0, 0, dict[str, int]()
     while (hit := look(text, at)) is not None:
         start, stop = hit.span()
@@ -170,10 +203,8 @@ def _find_tokens(text: bytes, found: Found, looks: int) -> None:
         found.looks += 1
         if stop >= word and (rest := _REST.match(text, stop)) is not None:
             word, end = rest.end(1), rest.end()
-        # As text: to search bytes for a word takes ten times as long.
-        near = text[max(0, start - _KEYWORD) : stop + _KEYWORD].decode("latin-1").lower()
-        for number in dict.fromkeys([number for key, number in keys if key in near]):
-            rule, regex, groups = rules[number]
+        for number in choice(text[max(0, start - _KEYWORD) : stop + _KEYWORD]) or ():
+            rule, regex, groups = _rule(number)
             done = searched.get(rule.name, 0)
             if done < end:
                 # What was searched for an earlier hint is not all searched again: long words of
@@ -188,10 +219,15 @@ def _find_tokens(text: bytes, found: Found, looks: int) -> None:
                         found.end = min(found.end, span[0])
                         break
                     found.looks += 1
-                    found.secrets.append((*span, rule.name))
+                    if scope is Scope.ALL or _is_token(rule, text[span[0] : span[1]]):
+                        found.secrets.append((*span, rule.name))
 
 
-def _find_alone(text: bytes, found: Found, looks: int) -> None:
+def _is_token(rule: Rule, token: bytes) -> bool:
+    return not is_example(token) if rule.check is None else rule.check(token)
+
+
+def _find_alone(text: bytes, found: Found, looks: int, scope: Scope) -> None:
     """What is known by where it stands, when much may be between its head's parts."""
     for search, (_, place, head, value) in _lone_readers():
         for hit in search(text) if place.alone in text else ():
@@ -201,13 +237,14 @@ def _find_alone(text: bytes, found: Found, looks: int) -> None:
             found.looks += 1
             match = head.match(text, hit.start())
             span = None if match is None else place.judge(text, match, value)
-            if span is not None:
+            if span is not None and accepts(place.name, b"", text[span[0] : span[1]], scope):
                 found.secrets.append((*span, place.name))
 
 
-def _find_places(text: bytes, found: Found, looks: int) -> None:
+def _find_places(text: bytes, found: Found, looks: int, scope: Scope) -> None:
     """What is known by where it stands."""
     look, readers, at, done = _head_look(), _readers(), 0, [0] * len(PLACES)
+    tokens = {start: end for start, end, _ in found.secrets}
     while (hit := look(text, at)) is not None:
         start, at = hit.span()
         if start >= found.end:
@@ -225,5 +262,21 @@ def _find_places(text: bytes, found: Found, looks: int) -> None:
             span = place.judge(text, match, value) if start >= done[number] else None
             if span is not None:
                 done[number] = span[1]
-                found.secrets.append((*span, place.name))
+                if scope is not Scope.ALL and _is_whole(text, tokens.get(span[0])):
+                    break  # what its name announces is that token, and the rest is other text
+                if accepts(place.name, _name(text, match), text[span[0] : span[1]], scope):
+                    found.secrets.append((*span, place.name))
             break
+
+
+def _name(text: bytes, head: re.Match[bytes]) -> bytes:
+    """A head with the beginning of its name, which is no part of it."""
+    return text[max(0, head.start() - 24) : head.end()].rpartition(b"\n")[2]
+
+
+def _is_whole(text: bytes, end: int | None) -> bool:
+    """Whether a token ends there, and what follows is no part of its word."""
+    return end is not None and not text[end : end + 1].isalnum() and text[end : end + 1] not in _ON
+
+
+_ON = frozenset({b"-", b"_", b"=", b"+", b"/", b"%"})

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from hookline.secrets.escapes import Layer, has_escapes
 from hookline.secrets.finding import Found, Secret, find
+from hookline.secrets.likely import Scope
 from hookline.secrets.payloads import (
     MARKER,
     inside_string,
@@ -50,20 +51,24 @@ class Sight(Struct):
         """Whether all was looked through and nothing was found."""
         return not self.secrets and self.end == len(self.text)
 
-    def replaced(self) -> tuple[bytes, int]:
-        """All of it without what was seen and what was not; and how many pieces were not."""
+    def replaced(self, plain: bytes) -> tuple[bytes, int]:
+        """All of it without what was seen and what was not; and how many pieces were not.
+
+        One marker for all when it is given, else each with its family.
+        """
         text, pieces, end = self.text, [], 0
         for start, stop, family in self.secrets:
-            pieces += [text[end:start], b"[redacted:%s]" % family.encode()]
+            pieces += [text[end:start], plain or b"[redacted:%s]" % family.encode()]
             end = stop
         rest, unread = text[self.end :], 0
         if rest:
-            rest, unread = strings_withheld(rest) if self.json else (MARKER, 1)
+            marker = plain or MARKER
+            rest, unread = strings_withheld(rest, marker) if self.json else (marker, 1)
         done = b"".join([*pieces, text[end : self.end], rest])
         return self.quiet + (done[1:] if self.opened else done), unread
 
 
-def look(raw: bytes, hint: int, looks: int, *, last: bool) -> Sight:
+def look(raw: bytes, hint: int, looks: int, *, scope: Scope, last: bool) -> Sight:
     """One round; what a last one finds is withheld with all behind it: none looks at it again."""
     low = _boundary(raw, max(0, hint - _BEFORE))
     quiet, text = raw[:low], raw[low:]
@@ -72,23 +77,25 @@ def look(raw: bytes, hint: int, looks: int, *, last: bool) -> Sight:
         opened = _QUOTE + text if inside else text
         layers = _layers(opened)
         if is_json(layers[0].text):
-            sight = _look_at_json(opened, layers, looks, last=last)
+            sight = _look_at_json(opened, layers, looks, scope=scope, last=last)
             sight.quiet, sight.opened = quiet, inside
             return sight
     if inside is None and b"\\" not in text:
-        seen = find(text, looks)
+        seen = find(text, looks, scope)
     else:
         layers = _layers(text)
-        behind = _find_behind(layers, looks, shares=len(layers) + 1)
-        seen = find(text, looks - behind.looks)
+        behind = _find_behind(layers, looks, scope, shares=len(layers) + 1)
+        seen = find(text, looks - behind.looks, scope)
         _add(seen, behind, layers[:1])
     secrets, end = _whole(list(_merged(seen.secrets)), seen.end, last=last)
     return Sight(secrets, _boundary(text, end), seen.looks, text, quiet)
 
 
-def _look_at_json(text: bytes, layers: Sequence[Layer], looks: int, *, last: bool) -> Sight:
+def _look_at_json(
+    text: bytes, layers: Sequence[Layer], looks: int, *, scope: Scope, last: bool
+) -> Sight:
     outer = layers[0]
-    seen = _find_behind(layers, looks, shares=len(layers))
+    seen = _find_behind(layers, looks, scope, shares=len(layers))
     inside = list(inside_strings(outer.text, _merged(seen.secrets)))
     secrets, end = _whole(inside, seen.end, last=last)
     end = string_start(outer.text, end)
@@ -117,11 +124,11 @@ def _layers(raw: bytes) -> Sequence[Layer]:
     return layers
 
 
-def _find_behind(layers: Sequence[Layer], looks: int, *, shares: int) -> Found:
+def _find_behind(layers: Sequence[Layer], looks: int, scope: Scope, *, shares: int) -> Found:
     """What is found in all layers, as places in the first, each with its share of the looks."""
     seen = Found([], len(layers[0].text))
     for depth, layer in enumerate(layers):
-        found = find(layer.text, (looks - seen.looks) // (shares - depth))
+        found = find(layer.text, (looks - seen.looks) // (shares - depth), scope)
         _add(seen, found, layers[depth:0:-1])
     return seen
 

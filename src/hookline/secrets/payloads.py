@@ -75,7 +75,7 @@ def string_start(text: bytes, offset: int) -> int:
     return text.rfind(MARK, 0, offset) if text.count(MARK, 0, offset) % 2 else offset
 
 
-def strings_withheld(rest: bytes) -> tuple[bytes, int]:
+def strings_withheld(rest: bytes, marker: bytes) -> tuple[bytes, int]:
     """The rest of a JSON text, none of its strings, and how many were withheld.
 
     Its keys stay when one look at them all finds nothing that might be a secret.
@@ -87,9 +87,9 @@ def strings_withheld(rest: bytes) -> tuple[bytes, int]:
     def withhold(match: re.Match[bytes]) -> bytes:
         nonlocal count
         inside, colon = match.groups()
-        if inside in {b"", MARKER} or (colon is not None and keep_keys):
+        if inside in {b"", marker} or (colon is not None and keep_keys):
             return match[0]
         count += 1
-        return b'"%s"%s' % (MARKER, colon or b"")
+        return b'"%s"%s' % (marker, colon or b"")
 
     return _STRING.sub(withhold, rest), count

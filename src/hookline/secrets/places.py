@@ -14,8 +14,8 @@ from re import Match, Pattern
 
 from msgspec import Struct
 
+from hookline.secrets.forms import ASSIGNS_HINT, GAP, QUOTE
 from hookline.secrets.names import LONGEST_REST, NAME, WEAK, is_secret_name
-from hookline.secrets.rules import ASSIGNS_HINT, GAP, QUOTE
 from hookline.secrets.values import (
     is_placeholder,
     is_reference,

@@ -32,12 +32,12 @@ class _Whole:
         return self._compiled.fullmatch(value) is not None
 
 
-_MARKER = rb"\[redacted:[a-z0-9-]+\]"
+_MARKER = rb"\[(?:redacted:[a-z0-9-]+|REDACTED)\]"
 # Nothing, everything, a type, a mask, and what we leave behind ourselves.
 _PLACEHOLDER = _Whole(
     rb"(?i:none|null|nil|undefined|true|false|yes|no|on|off|0|1|-|inherit|include|omit|same-origin|"
     rb"required|optional|basic|bearer|oauth2?|digest)|"
-    rb"(?:[*.x]|\xe2\x80[\xa2\xa6])+|<[^<>]*+>|(?:" + _MARKER + rb"[\s,;]*+)+|\[REDACTED\]|"
+    rb"(?:[*.x]|\xe2\x80[\xa2\xa6])+|<[^<>]*+>|(?:" + _MARKER + rb"[\s,;]*+)+|"
     rb"%[sdr]|%\(\w++\)s|\{[\w.]*+\}|arn:[\w:/.-]++|op://.*|vault:.*|!\w++"
 )
 _BRACED = (

@@ -35,6 +35,11 @@ HOSTILE = [
     "TOKEN=" + "$(:::" * 30 + "( ",
     "TOKEN=${" + "a" * 150 + " ",
     "password='a b\n",
+    "datadog_api_key=",
+    "datadog_",
+    "_secret_aaaaaaaaaaaa ",
+    "eyJrIjoi",
+    "1/111111111111 ",
 ]
 
 

@@ -4,6 +4,8 @@ import json
 import shlex
 
 import pytest
+from accuracy.filling import filled
+from tests.unit.secrets.samples import NAMED, SAMPLES
 
 from hookline.secrets import RULES, redact, redact_bytes
 
@@ -54,6 +56,7 @@ TOKENS = {
     "jwt": ["ey" + "JhbGciOiJIUzI1NiJ9." + "ey" + "JzdWIiOiIxMjM0NSJ9." + WORD],
 }  # fmt: skip
 CASES = [(family, token) for family, tokens in TOKENS.items() for token in tokens]
+CASES += [(family, filled(each)) for family, ways in SAMPLES.items() for each in ways]
 # Known only by what stands before them.
 IN_CONTEXT = {
     "aws-secret": [
@@ -70,6 +73,11 @@ IN_CONTEXT = {
     "discord-webhook": [("https://discord.com/api/webhooks/123456/", WORD + WORD[:28], "")],
 }
 contexts = [(family, *case) for family, cases in IN_CONTEXT.items() for case in cases]
+contexts += [
+    (family, *filled(each).replace("»", "«").split("«"))
+    for family, ways in NAMED.items()
+    for each in ways
+]
 
 
 def shell(token: str) -> str:
@@ -77,7 +85,8 @@ def shell(token: str) -> str:
 
 
 def test_every_family_of_the_table_is_tried_here() -> None:
-    assert {rule.name for rule in RULES} == set(TOKENS) | set(IN_CONTEXT)
+    assert {rule.name for rule in RULES} == {*TOKENS, *IN_CONTEXT, *SAMPLES, *NAMED}
+    assert len(RULES) >= 150
 
 
 @pytest.mark.parametrize(("family", "token"), CASES)
@@ -103,6 +112,13 @@ def test_a_token_is_found_in_a_shell_command_inside_json(family: str, token: str
     done = redact_bytes(json.dumps(payload, indent=2).encode())
     expected = shell(token).replace(token, f"[redacted:{family}]")
     assert json.loads(done.raw) == payload | {"tool_input": {"command": expected}}
+
+
+@pytest.mark.parametrize(("family", "token"), [case for case in CASES if "/" in case[1]])
+def test_a_token_whose_slashes_are_written_as_escapes_is_found(family: str, token: str) -> None:
+    raw = json.dumps({"a": f"x {token} y"}).replace("/", "\\/").encode()
+    done = redact_bytes(raw)
+    assert json.loads(done.raw) == {"a": f"x [redacted:{family}] y"}
 
 
 @pytest.mark.parametrize(("family", "token"), CASES)

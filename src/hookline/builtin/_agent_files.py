@@ -1,0 +1,112 @@
+"""Where agents keep their own hooks and settings, and hookline its config and state.
+
+What may edit these may switch every guard off, so they are protected without being asked.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+from hookline.builtin._paths import normal
+
+__all__ = ["MANAGED", "OWN_FILES", "moved", "standing"]
+
+# In a project and at home alike, which is where all of these clients look.
+_ANYWHERE: Mapping[str, tuple[str, ...]] = {
+    "hookline": ("hookline.yaml", ".hookline", ".config/hookline", ".local/state/hookline"),
+    "Claude Code": (
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".claude/hooks",
+    ),
+    "Codex": (".codex/hooks.json", ".codex/config.toml", ".codex/hooks"),
+    "Copilot": (
+        ".github/hooks",
+        ".github/copilot/settings.json",
+        ".github/copilot/settings.local.json",
+        ".copilot/hooks",
+        ".copilot/settings.json",
+        ".copilot/config.json",
+        ".copilot/installed-plugins",
+    ),
+    "VS Code": (
+        ".vscode/settings.json",
+        "Code/User/settings.json",
+        "Code - Insiders/User/settings.json",
+    ),
+    "Gemini CLI": (
+        ".gemini/settings.json",
+        ".gemini/trustedFolders.json",
+        ".gemini/hooks",
+        ".gemini/extensions/*/hooks",
+    ),
+    "Cursor": (".cursor/hooks.json", ".cursor/hooks"),
+    "docker-agent": (".config/cagent/config.yaml", ".config/cagent/hooks.d"),
+    "Kodelet": (
+        ".kodelet/hooks",
+        ".kodelet/plugins/*/hooks",
+        ".kodelet/config.yaml",
+        "kodelet-config.yaml",
+    ),
+    "OpenCode": (".opencode/plugins", ".opencode/plugin", ".config/opencode"),
+    "Pi": (".pi/extensions", ".pi/agent/extensions"),
+}
+# These names mean something in a project's own directory only.
+_PROJECT: Mapping[str, tuple[str, ...]] = {"BaseCoat": ("hooks.json", "mcp.json")}
+_HOME: Mapping[str, tuple[str, ...]] = {"Claude Code": (".claude.json",)}
+
+MANAGED: tuple[str, ...] = (
+    "/etc/hookline",
+    "/etc/claude-code",
+    "/etc/codex",
+    "/etc/cursor",
+    "/etc/gemini-cli",
+    "/etc/github-copilot",
+    "/Library/Application Support/ClaudeCode",
+)
+
+OWN_FILES: Mapping[str, str] = {
+    **{f"**/{path}": whose for whose, paths in _ANYWHERE.items() for path in paths},
+    **{f"./{path}": whose for whose, paths in _PROJECT.items() for path in paths},
+    **{f"~/{path}": whose for whose, paths in _HOME.items() for path in paths},
+    **dict.fromkeys(MANAGED, "an administrator"),
+    # The daemon's sockets, one directory for each home and version.
+    "/run/user/*/hookline-*": "hookline",
+}
+"""Every pattern, and whose files those are."""
+
+# Variables that move a client's directory, and what counts there.
+_MOVED: Mapping[str, tuple[str, ...]] = {
+    "CLAUDE_CONFIG_DIR": ("settings.json", "settings.local.json", "hooks", ".claude.json"),
+    "CODEX_HOME": ("hooks.json", "config.toml", "hooks"),
+    "COPILOT_HOME": ("hooks", "settings.json", "config.json", "installed-plugins"),
+    "DOCKER_AGENT_CONFIG_DIR": ("config.yaml", "hooks.d"),
+    "CAGENT_CONFIG_DIR": ("config.yaml", "hooks.d"),
+    "XDG_CONFIG_HOME": (
+        "hookline",
+        "cagent/config.yaml",
+        "cagent/hooks.d",
+        "opencode",
+        "Code/User/settings.json",
+    ),
+    "XDG_STATE_HOME": ("hookline",),
+    "HOOKLINE_HOME": ("",),
+    "HOOKLINE_CONFIG": ("",),
+    "GEMINI_CLI_SYSTEM_SETTINGS_PATH": ("",),
+}
+
+
+def moved(env: Mapping[str, str]) -> Iterator[str]:
+    """Whole paths of what a caller's variables have put elsewhere."""
+    for name, paths in _MOVED.items():
+        folder = env.get(name, "")
+        if os.path.isabs(folder):
+            yield from (normal(os.path.join(folder, path)) for path in paths)
+
+
+def standing(directories: Sequence[str], env: Mapping[str, str]) -> Iterator[str]:
+    """Every whole path that could be one of these files, for what happens to a directory of it."""
+    for directory in directories:
+        for paths in (*_ANYWHERE.values(), *_PROJECT.values(), *_HOME.values()):
+            for path in paths:
+                yield os.path.join(directory, path.partition("/*")[0])
+    yield from moved(env)

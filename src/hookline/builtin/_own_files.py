@@ -1,0 +1,102 @@
+"""Whether a touch would change what guards the agent: by name, by link, or with what holds it."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+
+from hookline.builtin._agent_files import OWN_FILES, moved, standing
+from hookline.builtin._paths import Globs, Places, normal
+from hookline.builtin._protected import FINE, Judged
+from hookline.builtin._touching import Right, Touch
+from hookline.model.ports import Caller
+from hookline.model.verdicts import Verdict
+
+__all__ = ["OwnFiles"]
+
+_OWN = Globs(OWN_FILES)
+
+
+class OwnFiles:
+    """The agents' own files and hookline's, as they are for one caller."""
+
+    def __init__(self, places: Places, caller: Caller) -> None:
+        self._places = places
+        self._env = caller.env
+        self._moved = {path.lower() for path in moved(caller.env) if path != "/"}
+
+    def judge(self, touch: Touch, spot: str, forms: list[str]) -> Judged:
+        """Whether this would change one of them, or something that holds one."""
+        if touch.right is Right.READ:
+            return FINE
+        found = _OWN.found(forms)
+        whose = OWN_FILES[found] if found else ""
+        if not whose and self._is_moved(spot.lower()):
+            whose = "the agent"
+        if not whose and (touch.deep or touch.right is Right.DELETE) and self._holds(spot):
+            whose = "the agent"
+        if not whose and touch.right is not Right.USE and self._is_linked(spot):
+            whose = "the agent"
+        if not whose:
+            return FINE
+        verdict = Verdict.ASK if touch.right is Right.USE else Verdict.DENY
+        return Judged(
+            verdict,
+            f"`{touch.path}` is where the hooks and settings of {whose} are; "
+            "an agent may not change what guards it. The person can, in an editor",
+        )
+
+    def may_be(self, forms: list[str], path: str) -> bool:
+        """Whether a place could be one of them, by its name alone."""
+        return _OWN.matches(forms) or self._is_moved(path.lower())
+
+    def matching(self, pattern: str, places: Places) -> Iterator[str]:
+        """Those that are there and that a pattern with `**` in it stands for."""
+        if "**" not in pattern:
+            return
+        with suppress(ValueError):
+            wholes = Globs(map(normal, places.absolute(pattern)))
+            yield from (p for p in self._standing() if wholes.found([p]) and os.path.lexists(p))
+
+    def lost(self, touch: Touch) -> Iterator[Judged]:
+        """What a name could be in a directory that nobody knows."""
+        if touch.right is Right.READ:
+            return
+        name = os.path.basename(touch.path.rstrip("/"))
+        if name and any(os.path.basename(path) == name for path in self._standing()):
+            yield Judged(
+                Verdict.ASK,
+                f"`{touch.path}` may be a file of an agent's hooks: "
+                "which directory it is in cannot be told from the command",
+            )
+
+    def _standing(self) -> Iterator[str]:
+        directories = (*self._places.homes, *self._places.projects)
+        return standing(tuple(dict.fromkeys(directories)), self._env)
+
+    def _is_moved(self, spot: str) -> bool:
+        return any(spot == path or spot.startswith(f"{path}/") for path in self._moved)
+
+    def _holds(self, spot: str) -> bool:
+        """Whether one of these files lies below a directory that is there."""
+        if not os.path.isdir(spot):
+            return False
+        inside = spot.rstrip("/") + "/"
+        return any(path.startswith(inside) and os.path.lexists(path) for path in self._standing())
+
+    def _is_linked(self, spot: str) -> bool:
+        """Whether it is another name of one of these files."""
+        try:
+            here = os.stat(spot)
+        except (OSError, ValueError):
+            return False
+        if here.st_nlink < 2 or os.path.isdir(spot):
+            return False
+        return any(_same(path, here) for path in self._standing())
+
+
+def _same(path: str, here: os.stat_result) -> bool:
+    try:
+        there = os.stat(path)
+    except (OSError, ValueError):
+        return False
+    return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)

@@ -1,0 +1,162 @@
+"""Which files the words of one shell command stand for, and what the program does with them.
+
+Knows programs by name only; must not look at any disk.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from hookline.builtin._touch_code import INTERPRETERS, Right, Use, code_uses
+from hookline.builtin._touch_special import SPECIAL, operands, values
+
+__all__ = ["uses"]
+
+
+# Look at names and dates at most, or only say something.
+_SILENT = frozenset({
+    ":", "[", "[[", "alias", "basename", "cd", "chdir", "command", "date", "declare", "dir",
+    "dirname", "df", "du", "echo", "exit", "export", "false", "hash", "help", "hookline",
+    "kill", "local", "ls", "man", "mkdir", "popd", "printf", "ps", "pushd", "pwd", "read",
+    "readlink", "realpath", "return", "set", "shift", "sleep", "stat", "test", "time",
+    "tree", "trap", "true", "type", "typeset", "umask", "unset", "wait", "which", "whereis",
+    "whoami",
+})  # fmt: skip
+_READERS = frozenset({
+    ".", "ack", "ag", "base32", "base64", "bat", "batcat", "cat", "cksum", "cmp", "column",
+    "comm", "cut", "diff", "egrep", "envsubst", "fgrep", "file", "fmt", "fold", "grep", "head",
+    "hexdump", "jless", "join", "less", "md5sum", "more", "nl", "od", "openssl", "paste", "rev",
+    "rg", "sha1sum", "sha256sum", "sha512sum", "shasum", "shellcheck", "sort", "source",
+    "strings", "tac", "tail", "tr", "uniq", "wc", "xxd", "yamllint", "zcat", "zgrep", "ssh-add",
+    "ssh-keygen", "gpg", "age",
+})  # fmt: skip
+_WRITERS = frozenset({
+    "chattr", "chflags", "chgrp", "chmod", "chown", "dos2unix", "ed", "emacs", "ex", "micro",
+    "mkfifo", "mknod", "nano", "nvim", "patch", "pico", "setfacl", "sponge", "tee", "touch",
+    "truncate", "vi", "vim",
+})  # fmt: skip
+_DELETERS = frozenset({
+    "rm", "rmdir", "shred", "srm", "trash", "trash-put", "unlink",
+})  # fmt: skip
+# These put something else in the place of what they are given.
+_PACKERS = frozenset({
+    "bunzip2", "bzip2", "gunzip", "gzip", "unxz", "xz", "zstd",
+})  # fmt: skip
+# Of those that read, the options that name a file to write.
+_OUTPUTS = {
+    "sort": frozenset({"-o", "--output"}),
+    "openssl": frozenset({"-out"}),
+    "gpg": frozenset({"-o", "--output"}),
+}
+# Rights for the owner alone: they keep nobody out who should be in.
+_CLOSES = re.compile(r"0?[67]00|[go]+[-=][rwx]*|[go]+=")
+# What does not narrow down the files that `find` finds.
+_ANYTHING = frozenset({
+    "-delete", "-depth", "-exec", "-execdir", "-maxdepth", "-mindepth", "-type", "-f", "-rf", "-i",
+})  # fmt: skip
+# Their first word is a pattern or a script, unless an option gave one.
+_SCRIPTED = frozenset({
+    "ack", "ag", "egrep", "fgrep", "grep", "rg", "jq", "yq", "sed",
+})  # fmt: skip
+
+
+def uses(words: Sequence[str]) -> Iterator[Use]:
+    """Every word of a command that may be a path."""
+    name = words[0].rpartition("/")[2]
+    special = SPECIAL.get(name)
+    arguments = words[1:]
+    if special is not None:
+        yield from special(arguments)
+    elif name == "find":
+        yield from _find(arguments)
+    elif INTERPRETERS.fullmatch(name):
+        yield from _interpreted(name, arguments)
+    elif name in _SILENT:
+        return
+    elif name in _DELETERS:
+        yield from (Use(each, Right.DELETE, deep=True) for each in operands(arguments))
+    elif name == "chmod" and _CLOSES.fullmatch(next(operands(arguments), "")):
+        return
+    elif name in _WRITERS:
+        deep = any(re.match(r"-\w*R|--recursive", each) for each in arguments)
+        yield from (Use(each, Right.WRITE, deep) for each in operands(arguments))
+        # An editor's commands name files as well: `vim -c 'w FILE'`.
+        inner = (word for each in arguments if " " in each for word in each.split())
+        yield from (Use(word, Right.WRITE, sure=False) for word in inner)
+    elif name in _PACKERS:
+        yield from (Use(each, Right.WRITE) for each in operands(arguments))
+    elif name in _READERS or name in _SCRIPTED:
+        yield from _read(name, arguments)
+    else:
+        yield from (Use(each, Right.USE) for each in values(arguments))
+
+
+def _read(name: str, arguments: Sequence[str]) -> Iterator[Use]:
+    changes = _in_place(name, arguments)
+    files = list(operands(arguments))
+    given = any(re.match(r"-[a-zA-Z]*[ef]|--(?:expression|regexp|file|from-file)", a)
+                for a in arguments)  # fmt: skip
+    if name in _SCRIPTED and not given:
+        files = files[1:]
+    if name == "sed":
+        yield from (use for each in arguments for use in _sed_script(each))
+    yield from (Use(each, Right.WRITE if changes else Right.READ) for each in files)
+    written = _OUTPUTS.get(name, frozenset())
+    for at, each in enumerate(arguments):
+        if each in written:
+            yield from (Use(file, Right.WRITE) for file in arguments[at + 1 : at + 2])
+        elif each.startswith("--output="):
+            yield Use(each.partition("=")[2], Right.WRITE)
+
+
+def _in_place(name: str, arguments: Sequence[str]) -> bool:
+    if name not in {"sed", "yq"}:
+        return False
+    return any(re.match(r"-[a-zA-Z]*[iI]|--in-place|--inplace", each) for each in arguments)
+
+
+def _sed_script(script: str) -> Iterator[Use]:
+    for file in re.findall(r"(?:^|[;/}\s\d$])[wW]\s+([^\s;}]+)", script):
+        yield Use(file, Right.WRITE, sure=False)
+
+
+def _interpreted(name: str, arguments: Sequence[str]) -> Iterator[Use]:
+    changes = any(re.match(r"-\w*i", each) for each in arguments) and name in {"perl", "ruby"}
+    for each in arguments:
+        if re.search(r"""[('"`{]""", each):
+            yield from code_uses(each)
+        else:
+            right = Right.WRITE if changes else Right.USE
+            yield from (Use(value, right) for value in values([each]))
+    if name.endswith("awk"):
+        yield from (Use(each, Right.READ) for each in operands(arguments))
+
+
+def _find(arguments: Sequence[str]) -> Iterator[Use]:
+    """Where it starts, and the names it looks for there, when it does something to them."""
+    starts: list[str] = []
+    for each in arguments:
+        if each.startswith(("-", "(", "!")):
+            break
+        starts.append(each)
+    names = [value for key, value in pairwise(arguments)
+             if key in {"-name", "-iname", "-path", "-ipath", "-wholename"}]  # fmt: skip
+    does = next((_exec(arguments[at + 1 :]) for at, each in enumerate(arguments)
+                 if each in {"-exec", "-execdir", "-ok", "-okdir"}), None)  # fmt: skip
+    right = Right.DELETE if "-delete" in arguments else does
+    for at, each in enumerate(arguments):
+        if each in {"-fprint", "-fprintf", "-fls"}:
+            yield from (Use(file, Right.WRITE) for file in arguments[at + 1 : at + 2])
+    if right is None:
+        return
+    for start in starts or ["."]:
+        if not names and right is not Right.READ:
+            narrowed = any(each.startswith("-") and each not in _ANYTHING for each in arguments)
+            yield Use(start, right, deep=True, sure=not narrowed)
+        yield from (Use(f"{start.rstrip('/')}/{name.lstrip('/')}", right) for name in names)
+        yield from (Use(f"{start.rstrip('/')}/**/{name.lstrip('/')}", right) for name in names)
+
+
+def _exec(words: Sequence[str]) -> Right | None:
+    found = [use.right for use in uses(words) if use.word == "{}"] if words else []
+    return found[0] if found else None

@@ -1,0 +1,268 @@
+"""Which files a shell text touches: its commands, redirections and the programs inside it.
+
+Follows `cd`, the variables that are known and what one program gives another to run. Where it
+cannot follow, it says what the text mentions, and that this is not sure.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from glob import iglob
+from itertools import pairwise
+
+from msgspec import Struct
+
+from hookline.builtin._paths import Places
+from hookline.builtin._touch_code import INTERPRETERS, Right, Use, code_uses
+from hookline.builtin._touch_programs import uses
+from hookline.builtin._touch_text import heredocs, redirected
+from hookline.builtin._touch_where import Whereabouts
+from hookline.shell import MAX_BYTES, ShellText, SimpleCommand, split
+
+__all__ = ["Touch", "shell_touches"]
+
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::?[-=+?]([^}]{0,200}))?\})")
+_UNKNOWN = re.compile(r"\$\([^()]*\)|`[^`]*`|\$\{[^}]{0,200}\}|\$\w+|\$[@*#?!$-]")
+_HERE = re.compile(r"\$\(\s*pwd(?:\s+-[LP])?\s*\)|`\s*pwd\s*`|\$\{?PWD\}?(?!\w)")
+_TOP = re.compile(r"\$\(\s*git rev-parse --show-toplevel\s*\)|`git rev-parse --show-toplevel`")
+_HOME = re.compile(r"^(?:\$HOME|\$\{HOME\})(?=/|$)|^\$\(\s*echo\s+~\s*\)(?=/|$)")
+_MENTION = re.compile(r"[^\s'\"`;|&<>()=,:{}$@\\]+")
+_SIGNS = re.compile(r"[*?\[]")
+_CHDIR = frozenset({"-C", "--chdir", "--directory", "--prefix", "--work-tree"})
+_ASSIGNED = re.compile(r"""(?:^|[\s;&|({])(\w+)=([^\s;&|()'"$`]+|'[^'\n]*'|"[^"$`\n]*")""")
+_MAX_COPIED = 500
+_MAX_RESOLVES = 20
+
+
+class Touch(Struct, frozen=True):
+    """One path that something is done to."""
+
+    path: str
+    right: Right
+    sure: bool = True
+    deep: bool = False
+    glob: bool = False
+    """Its `*` and `?` stand for whatever is there."""
+    bases: tuple[str, ...] = ()
+    """The directories it may be relative to."""
+    lost: bool = False
+    """It is relative to a directory that nobody knows."""
+
+
+def shell_touches(
+    text: str, places: Places, project: str, env: Mapping[str, str]
+) -> Iterator[Touch]:
+    """Everything the text may do to files."""
+    if len(text) > MAX_BYTES:
+        yield from _mentions(text, places.bases)
+        return
+    reader = _Reader(text, places, project, env)
+    yield from reader.touches()
+    if reader.unclear:
+        yield from _mentions(text, places.bases)
+
+
+def _mentions(text: str, bases: tuple[str, ...]) -> Iterator[Touch]:
+    for word in dict.fromkeys(_MENTION.findall(text)):
+        yield Touch(word, Right.USE, sure=False, bases=bases, glob=True)
+
+
+class _Reader:
+    """One text, while it is read from its first command to its last."""
+
+    def __init__(self, text: str, places: Places, project: str, env: Mapping[str, str]) -> None:
+        self.text = text
+        self.parsed: ShellText = split(text)
+        self.unclear = self.parsed.unreadable or self.parsed.incomplete
+        self._project = project
+        self._env = env
+        self._where = Whereabouts(text, places)
+        self._resolves = 0
+
+    def touches(self) -> Iterator[Touch]:
+        """What each command does, then what the redirections do."""
+        for command in self.parsed.commands:
+            self._where.arrive(command)
+            yield from self._command(command)
+        for code in self._run:
+            yield from self._redirections(code)
+        yield from self._fed()
+
+    # ── commands ────────────────────────────────────────────────────────────────────────────
+
+    def _command(self, command: SimpleCommand) -> Iterator[Touch]:
+        if command.name in {"cd", "chdir", "pushd"}:
+            options = ("-L", "-P", "-e", "-n", "--")
+            target = next((each for each in command.words[1:] if each not in options), "~")
+            self._move(self._known(target))
+            return
+        bases = self._own_bases(command)
+        for use in uses(command.words):
+            yield from self._touch(use, bases, exact=command.exact)
+        if not command.exact and any(
+            each.startswith(("xargs", "parallel")) for each in command.full[:2]
+        ):
+            self.unclear = True
+
+    def _move(self, target: str) -> None:
+        if _UNKNOWN.search(target) or target == "-" or _SIGNS.search(target):
+            self._where.lost = True
+        else:
+            self._where.move(target)
+
+    def _own_bases(self, command: SimpleCommand) -> tuple[str, ...]:
+        """Also the directory that an option such as ``env -C`` or ``git -C`` names."""
+        named = [value for key, value in pairwise(command.full) if key in _CHDIR]
+        named += [
+            value
+            for key, joined, value in (word.partition("=") for word in command.full)
+            if joined and key in _CHDIR
+        ]
+        found = dict.fromkeys(self._where.bases)
+        for each in named:
+            found |= dict.fromkeys(self._where.reach(self._where.bases, self._known(each)))
+        return tuple(found)
+
+    # ── words ───────────────────────────────────────────────────────────────────────────────
+
+    def _known(self, word: str) -> str:
+        """The word with what is known in place of its variables."""
+        if "$" not in word and "`" not in word:
+            return word
+        word = _HOME.sub("~", word)
+        word = _TOP.sub(lambda _: self._project or ".", _HERE.sub(".", word))
+
+        def value(match: re.Match[str]) -> str:
+            name, default = match[1] or match[2], match[3]
+            return self._env.get(name) or (default if default is not None else match[0])
+
+        return _VARIABLE.sub(value, word)
+
+    def _touch(self, use: Use, bases: tuple[str, ...], *, exact: bool) -> Iterator[Touch]:
+        word = use.word if exact else self._known(use.word)
+        if word in {"", "-", "{}"} or "\n" in word:
+            return
+        if not exact and "{}" in word:
+            # Whatever `xargs -I{}` or `find` puts there.
+            yield Touch(word.replace("{}", "*"), use.right, False, use.deep, True, bases)
+        unknown = None if exact else _UNKNOWN.search(word)
+        if use.inside and unknown is None:
+            if not self._is_directory(os.path.dirname(word), bases):
+                return
+            if not exact and _SIGNS.search(os.path.basename(word)):
+                yield from self._copied(use, os.path.dirname(word), bases)
+                return
+        if unknown is None:
+            glob = not exact or "*" in word
+            yield Touch(word, use.right, use.sure, use.deep, glob, bases, self._where.lost)
+            return
+        self.unclear = True
+        for values in self._assigned:
+            guess = _guessed(word, values)
+            if not _UNKNOWN.search(guess):
+                yield Touch(guess, use.right, False, use.deep, True, bases, self._where.lost)
+        # `$X/.env` is an .env wherever it is, and `~/.claude/$F` one of those that lie there.
+        tail = word[list(_UNKNOWN.finditer(word))[-1].end() :].lstrip("/")
+        if tail:
+            yield Touch(tail, use.right, True, use.deep, True, bases, lost=True)
+        if unknown.start():
+            yield Touch(_UNKNOWN.sub("*", word), use.right, False, use.deep, True, bases)
+
+    @cached_property
+    def _assigned(self) -> list[dict[str, str]]:
+        """What variables may be set to where that is left open: first to last, and the reverse."""
+        found = [(name, value.strip("'\"")) for name, value in _ASSIGNED.findall(self.text)]
+        return [dict(found), dict(reversed(found))] if found else []
+
+    def _copied(self, use: Use, folder: str, bases: tuple[str, ...]) -> Iterator[Touch]:
+        """The files that a pattern puts into a directory, by the names they have now."""
+        for pattern in self._where.reach(bases, self._known(use.source)):
+            for number, each in enumerate(iglob(pattern)):
+                sure = number < _MAX_COPIED
+                path = os.path.join(folder, os.path.basename(each) if sure else "*")
+                yield Touch(
+                    path, use.right, sure, glob=not sure, bases=bases, lost=self._where.lost
+                )
+                if not sure:
+                    return
+
+    def _is_directory(self, path: str, bases: tuple[str, ...]) -> bool:
+        """Whether it is one, or may be made one by the same text."""
+        return "mkdir" in self.text or any(map(os.path.isdir, self._where.reach(bases, path)))
+
+    # ── redirections, and programs in texts ─────────────────────────────────────────────────
+
+    @cached_property
+    def _run(self) -> list[str]:
+        """The text, and every text in it that a shell is given to run."""
+        known = {command.words for command in self.parsed.commands}
+        words = [word for command in self.parsed.commands for word in command.words[1:]]
+        texts, waiting = [self.text], [*words, *_bodies(self.text)]
+        while waiting:
+            each = waiting.pop()
+            if (">" in each or "<" in each) and each not in texts:
+                inner = split(each).commands
+                if inner and all(command.words in known for command in inner):
+                    texts.append(each)
+                    waiting += _bodies(each)
+        return texts
+
+    def _redirections(self, code: str) -> Iterator[Touch]:
+        found = list(redirected(code))
+        if code is self.text and self.parsed.writes_files and not any(r.writes for r in found):
+            nested = any(command.depth for command in self.parsed.commands)
+            self.unclear = self.unclear or not nested
+        for each in found:
+            here = (tuple(self._where.been), self._where.lost)
+            bases, lost = self._where.at(each.at) if code is self.text else here
+            target, exact = each.target, re.fullmatch("'[^']*'", each.source) is not None
+            if "$" in target and not exact:
+                target = self._resolved(each.source)
+            right = Right.WRITE if each.writes else Right.READ
+            before, self._where.lost = self._where.lost, lost
+            yield from self._touch(Use(target, right), bases, exact=exact)
+            self._where.lost = before
+
+    def _resolved(self, source: str) -> str:
+        """A word as it is at the end of the text, by its reader's own account of variables."""
+        self._resolves += 1
+        if self._resolves > _MAX_RESOLVES:
+            return source  # each takes as long as all of the text
+        commands = split(f"{self.text}\n: {source}").commands
+        last = commands[-1].words if commands else ()
+        return last[1] if len(last) == 2 and last[0] == ":" else source
+
+    def _fed(self) -> Iterator[Touch]:
+        """Programs that an interpreter is given on its standard input."""
+        names = [command.name for command in self.parsed.commands]
+        if not any(map(INTERPRETERS.fullmatch, names)):
+            return
+        texts = [body for text in self._run for body in _bodies(text)]
+        texts += [
+            word
+            for command in self.parsed.commands
+            if command.name in {"echo", "printf"} and "|" in self.text
+            for word in command.words[1:]
+        ]
+        if "<<<" in self.text:
+            texts.append(self.text.partition("<<<")[2])
+        for text in texts:
+            for use in code_uses(text):
+                yield from self._touch(use, tuple(self._where.been), exact=True)
+
+
+def _guessed(word: str, values: Mapping[str, str]) -> str:
+    """The word with these values; a name that none has may be a shorter one and what follows."""
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1] or match[2]
+        fits = [each for each in values if name.startswith(each)]
+        best = max(fits, key=len, default="")
+        return values[best] + name[len(best) :] if best else match[0]
+
+    return _VARIABLE.sub(value, word)
+
+
+def _bodies(text: str) -> list[str]:
+    return [doc.body for doc in heredocs(text)]

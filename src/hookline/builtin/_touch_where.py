@@ -1,0 +1,86 @@
+"""Follows where a shell is while it runs a text: every directory that may be the current one."""
+
+import os
+import re
+from bisect import bisect_right
+from typing import NamedTuple
+
+from hookline.builtin._paths import Places
+from hookline.shell import SimpleCommand
+
+__all__ = ["Whereabouts"]
+
+# Between two commands of which the second runs where the first one left the shell.
+_ONWARD = re.compile(rb"(?:\s|;|&&|\(|\{|\bthen\b|\bdo\b|\b(?:el)?if\b|!)*")
+_SCOPES = re.compile(r"[()]|\|\||\bif\b|\bwhile\b|\|(?!\|)|(?<![&>])&(?![&>])|\bpopd\b")
+_MAX_BASES = 12
+
+
+class _Step(NamedTuple):
+    """Where the shell may be when a command runs."""
+
+    start: int
+    end: int
+    bases: tuple[str, ...]
+    lost: bool
+
+
+class Whereabouts:
+    """The directories of one text, told its commands one by one."""
+
+    def __init__(self, text: str, places: Places) -> None:
+        self.bases = places.bases
+        """Those that may be the current one now."""
+        self.been = dict.fromkeys(places.bases)
+        """All that ever were."""
+        self.lost = False
+        """Whether it may be one that nobody knows."""
+        self._homes = places.homes
+        self._text = text
+        self._bytes = text.encode("utf-8", "surrogatepass")
+        self._end = 0
+        self._steps = [_Step(0, 0, places.bases, False)]
+        # Whether the directory of the last `cd` is not there, so that it may have failed.
+        self._weak = False
+
+    def arrive(self, command: SimpleCommand) -> None:
+        """Joins the directories that may be the current one, where a `cd` may not have held."""
+        between = self._bytes[self._end : command.start] if command.start >= self._end else None
+        if between is None:  # in a text that another command runs
+            between = self._bytes
+            sure = _SCOPES.search(self._text) is None
+        else:
+            sure = _ONWARD.fullmatch(between) is not None
+        if not sure or (self._weak and b"&&" not in between):
+            self.bases = tuple(dict.fromkeys((*self.bases, *self.been)))
+        self._weak = False
+        self._end = max(self._end, command.end)
+        if command.depth == 0:
+            self._steps.append(_Step(command.start, command.end, self.bases, self.lost))
+
+    def move(self, target: str) -> None:
+        """Goes there, from wherever it may be."""
+        if len(self.been) >= _MAX_BASES:
+            self.lost = True  # nobody needs so many
+            self.bases = tuple(self.been)
+            return
+        moved = tuple(dict.fromkeys(self.reach(self.bases, target)))
+        self._weak = not any(map(os.path.isdir, moved))
+        self.been |= dict.fromkeys(moved)
+        self.bases = moved
+
+    def reach(self, bases: tuple[str, ...], path: str) -> tuple[str, ...]:
+        """The path from each of these directories."""
+        if path == "~" or path.startswith("~/"):
+            return tuple(home + path[1:] for home in self._homes)
+        return tuple(os.path.join(base, path) for base in bases)
+
+    def at(self, at: int) -> tuple[tuple[str, ...], bool]:
+        """Where the script is by then; offsets of commands are in bytes."""
+        at = at if self._text.isascii() else len(self._text[:at].encode("utf-8", "replace"))
+        passed = bisect_right(self._steps, at, key=lambda step: step.start)
+        step = self._steps[max(passed - 1, 0)]
+        if _ONWARD.fullmatch(self._bytes[step.end : at]):
+            return step.bases, step.lost
+        # Behind a subshell or a group it is where that began.
+        return tuple(dict.fromkeys((*step.bases, *self.been))), step.lost

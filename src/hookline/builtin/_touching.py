@@ -1,0 +1,114 @@
+"""Which paths an event touches, with which right, whatever tool it is and whosever."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from hookline.builtin._paths import Places, homes, spellings
+from hookline.builtin._touch_code import Right
+from hookline.builtin._touch_shell import Touch, shell_touches
+from hookline.model.events.tool import ToolEvent
+from hookline.model.ports import Caller
+from hookline.model.tools import Tool, ToolKind
+
+__all__ = ["Right", "Touch", "places_of", "touches"]
+
+_K = ToolKind
+_RIGHTS: Mapping[ToolKind, Right] = {
+    _K.READ: Right.READ,
+    _K.SEARCH: Right.READ,
+    _K.WRITE: Right.WRITE,
+    _K.EDIT: Right.WRITE,
+    _K.DELETE: Right.DELETE,
+}
+# Where a tool says in which directory it runs, and what a search is narrowed to.
+_DIRECTORIES = ("cwd", "workdir", "working_dir", "workingDirectory", "directory", "dir_path")
+_NARROWED = ("glob", "include", "includePattern", "include_pattern", "file_pattern")
+# Of a tool that nobody here knows, its name is all that tells what it does.
+_READING = re.compile(
+    r"(?i)read|get|list|search|find|view|show|stat|fetch|query|grep|info|describe"
+)
+_CHANGING = re.compile(
+    r"(?i)write|edit|creat|updat|patch|put|set|save|append|mov|renam|copy|upload|replace|insert|run|exec"
+)
+_DELETING = re.compile(r"(?i)delet|remov|unlink|trash|\brm\b")
+_DELETED = re.compile(r"(?m)^[ \t]*\*\*\* Delete File:(.*)$")
+_LONGEST = 4096
+
+
+def places_of(event: ToolEvent, caller: Caller) -> Places:
+    """What relative paths of the event are relative to."""
+    given = [event.tool.input.get(key) for key in _DIRECTORIES]
+    start = event.cwd or caller.project_dir
+    home = caller.env.get("HOME", "")
+    named = [re.sub(r"^~(?=/|$)", lambda _: home, each) for each in given if isinstance(each, str)]
+    moved = [os.path.join(start, each) for each in named]
+    bases = dict.fromkeys(each for each in (start, *moved) if os.path.isabs(each))
+    projects = spellings((caller.project_dir, event.cwd))
+    return Places(tuple(bases), projects, homes(caller))
+
+
+def touches(event: ToolEvent, caller: Caller, places: Places) -> Iterator[Touch]:
+    """Everything the event may do to files."""
+    tool = event.tool
+    if tool.command is not None and tool.kind in {_K.SHELL, _K.MCP, _K.OTHER}:
+        yield from shell_touches(tool.command, places, caller.project_dir, caller.env)
+    if tool.kind in _RIGHTS:
+        yield from _filed(tool, _RIGHTS[tool.kind])
+    elif tool.kind in {_K.MCP, _K.OTHER, _K.FETCH, _K.PLAN}:
+        right = Right.READ if tool.kind is _K.FETCH else _right_of(tool)
+        yield from (Touch(path, right) for path in _named(tool.input))
+
+
+def _filed(tool: Tool, right: Right) -> Iterator[Touch]:
+    given = [_local(path) for path in (tool.path, *tool.paths) if path]
+    # Clients trim what the model wrote, and on some systems a backslash is a slash.
+    paths = dict.fromkeys(
+        (*given, *(path.strip() for path in given), *(path.replace("\\", "/") for path in given))
+    )
+    # Of an edit that is a patch, the files it takes away.
+    patch = tool.content or ""
+    gone = {path.strip() for path in _DELETED.findall(patch)} if "*** Delete" in patch else set()
+    for path in paths:
+        deletes = right is Right.DELETE or path in gone
+        yield Touch(path, Right.DELETE if deletes else right, deep=deletes)
+    if tool.kind is _K.SEARCH:
+        narrowed = (tool.input.get(key) for key in _NARROWED)
+        folder = tool.path or ""
+        for each in narrowed:
+            if isinstance(each, str):
+                yield Touch(os.path.join(folder, each), right, glob=True)
+
+
+def _right_of(tool: Tool) -> Right:
+    name = tool.mcp.tool if tool.mcp is not None else tool.name
+    if _DELETING.search(name):
+        return Right.DELETE
+    if _CHANGING.search(name):
+        return Right.WRITE
+    # `read_file` reads; a name that says nothing may do anything.
+    return Right.READ if _READING.search(name) else Right.USE
+
+
+def _named(value: Any) -> Iterator[str]:
+    """Every text in an input that may be a path."""
+    waiting, seen = [value], set[str]()
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Mapping):
+            waiting += each.values()
+        elif isinstance(each, list | tuple):
+            waiting += each
+        elif isinstance(each, str) and 0 < len(each) <= _LONGEST and each not in seen:
+            seen.add(each)
+            if "\n" not in each:
+                yield _local(each)
+
+
+def _local(path: str) -> str:
+    """The path behind a `file:` address."""
+    if not path.lower().startswith("file:"):
+        return path
+    return unquote(re.sub(r"(?i)^file:(?://(?:localhost)?)?", "", path))

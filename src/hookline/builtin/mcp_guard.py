@@ -1,0 +1,130 @@
+"""Lets through only the MCP servers and tools that are listed, from where they are known to come.
+
+Patterns are `SERVER` or `SERVER.TOOL`, and `*` stands for anything. What is allowed here is still
+left to the client's own rules.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from hookline.builtin._paths import Names
+from hookline.model.answers import PASS, Answer, ask, deny
+from hookline.model.events.base import Event
+from hookline.model.events.tool import ToolEvent
+from hookline.model.ports import Caller
+from hookline.model.tools import Mcp, Tool, ToolKind
+
+EVENTS: tuple[str, ...] = ("pre_tool_use",)
+ALSO: tuple[str, ...] = ("permission_request",)
+PRIORITY: int = 20
+GUARD: bool = True
+
+_PREFIX = re.compile(r"^mcp(?:__|_|:)")
+_BREAK = re.compile(r"__|[_:./-]")
+
+
+class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which servers and tools, by patterns; the strictest list that names one counts."""
+
+    deny: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    unknown: Literal["ask", "deny", "pass"] = "ask"
+    """What is said about a tool that no list names."""
+    origins: dict[str, tuple[str, ...]] = {}
+    """By server, globs of the command line or address it may be started with; any other is denied,
+    where the client tells."""
+
+    def __post_init__(self) -> None:
+        for globs in (self.deny, self.ask, self.allow, *self.origins.values()):
+            Names(globs)
+        for server, globs in self.origins.items():
+            if not globs:
+                raise ValueError(f"`origins` of `{server}` is empty: name a command or an address")
+
+
+def make(options: Options) -> Callable[[Event, Caller], Answer]:
+    """The function that answers."""
+    lists = _Lists(options)
+
+    def answer(event: Event, caller: Caller) -> Answer:
+        if not isinstance(event, ToolEvent):
+            return PASS
+        tool = event.tool
+        if tool.mcp is None and tool.kind is not ToolKind.MCP:
+            return PASS
+        mcp = tool.mcp or Mcp("", tool.name)
+        return lists.origin(mcp, event) or lists.judge(mcp, tool)
+
+    return answer
+
+
+class _Lists:
+    """The options, ready to be asked."""
+
+    def __init__(self, options: Options) -> None:
+        self._deny = Names(_whole(options.deny), any_case=True)
+        self._ask = Names(_whole(options.ask), any_case=True)
+        # What is let through must be called so to the letter.
+        self._allow = Names(_whole(options.allow))
+        self._unknown = options.unknown
+        self._origins = {name: Names(globs) for name, globs in options.origins.items()}
+
+    def judge(self, mcp: Mcp, tool: Tool) -> Answer:
+        """What the lists say."""
+        shown = f"`{mcp.tool}` of the MCP server `{mcp.server}`"
+        readings = [f"{mcp.server}.{mcp.tool}", *_readings(tool.name)]
+        metadata = {"category": "mcp", "server": mcp.server, "tool": mcp.tool}
+        if any(map(self._deny, readings)):
+            return deny(f"{shown} is on the deny list", metadata=metadata)
+        if any(map(self._ask, readings)):
+            return ask(f"{shown} is on the list of what to ask about", metadata=metadata)
+        if self._unknown == "pass" or self._allow(readings[0]):
+            return PASS
+        build = deny if self._unknown == "deny" else ask
+        return build(f"{shown} is on no list of known tools", metadata=metadata)
+
+    def origin(self, mcp: Mcp, event: ToolEvent) -> Answer | None:
+        """A deny for a server that is not the one that was meant; None when nothing is wrong."""
+        pinned = self._origins.get(mcp.server)
+        told = _origin(event) if pinned is not None else ""
+        if pinned is None or not told or pinned(told):
+            return None
+        metadata = {"category": "mcp", "server": mcp.server, "changed": "origin"}
+        reason = f"the MCP server `{mcp.server}` is not started as it was pinned: `{told[:200]}`"
+        return deny(reason, metadata=metadata)
+
+
+def _whole(globs: tuple[str, ...]) -> tuple[str, ...]:
+    """A server alone means all of its tools."""
+    return tuple(glob if "." in glob else f"{glob}.*" for glob in globs)
+
+
+def _readings(name: str) -> Iterator[str]:
+    """Every way to cut a name in two: where a server's name ends, clients do not always tell."""
+    bare = _PREFIX.sub("", name)
+    for cut in _BREAK.finditer(bare):
+        yield f"{bare[: cut.start()]}.{bare[cut.end() :]}"
+
+
+def _origin(event: ToolEvent) -> str:
+    """How the client says that the server was started; empty where it does not say."""
+    try:
+        payload = msgspec.json.decode(event.raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ""
+    told = payload.get("mcp_context") if isinstance(payload, Mapping) else None
+    if not isinstance(told, Mapping):
+        return ""
+    for key in ("url", "tcp"):
+        if isinstance(address := told.get(key), str) and address:
+            return address
+    command, words = told.get("command"), told.get("args")
+    if not isinstance(command, str):
+        return ""
+    rest = [word for word in words if isinstance(word, str)] if isinstance(words, list) else []
+    return " ".join([command, *rest])

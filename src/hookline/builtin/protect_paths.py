@@ -1,0 +1,248 @@
+"""Keeps the agent's tools, its shell included, from reading, changing or deleting certain files.
+
+The agents' own hook files and hookline's config and state cannot be changed, whatever the options.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from glob import iglob
+
+from msgspec import Struct
+
+from hookline.builtin._own_files import OwnFiles
+from hookline.builtin._paths import Globs, Places
+from hookline.builtin._protected import DEFAULTS, FINE, KEY_FOLDERS, Judged, Line
+from hookline.builtin._touching import Right, Touch, places_of, touches
+from hookline.model.answers import PASS, Answer, ask, deny
+from hookline.model.events.base import Event
+from hookline.model.events.tool import ToolEvent
+from hookline.model.ports import Caller
+from hookline.model.verdicts import Verdict
+
+EVENTS: tuple[str, ...] = ("pre_tool_use",)
+ALSO: tuple[str, ...] = ("permission_request",)
+PRIORITY: int = 20
+GUARD: bool = True
+
+_MAX_TOUCHES = 2_000
+_MAX_PATTERNS = 50
+_MAX_MATCHES = 20_000
+_MAX_SIGNS = 3
+_SAID = {Right.READ: "read", Right.WRITE: "changed", Right.DELETE: "deleted", Right.USE: "used"}
+
+
+class Lists(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Globs of paths, as in `match: path:`, by what is done to them."""
+
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    """Changed, replaced or deleted."""
+    delete: tuple[str, ...] = ()
+    """Deleted or moved away; changing them is fine."""
+
+
+class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is protected, beside what always is."""
+
+    deny: Lists = Lists()
+    ask: Lists = Lists()
+    allow: tuple[str, ...] = ()
+    """Globs of what the defaults are not about."""
+    defaults: bool = True
+    """Environment files, keys, credentials, lock files and git's own directory."""
+
+    def __post_init__(self) -> None:
+        for lists in (self.deny, self.ask):
+            Globs(_all(lists))
+        Globs(self.allow)
+
+
+def _all(lists: Lists) -> tuple[str, ...]:
+    return (*lists.read, *lists.write, *lists.delete)
+
+
+_VERDICTS = {"pass": Verdict.PASS, "ask": Verdict.ASK, "deny": Verdict.DENY}
+# What a rule about one right says about what a tool does.
+_COVERS = {
+    "read": {Right.READ, Right.USE},
+    "write": {Right.WRITE, Right.DELETE, Right.USE},
+    "delete": {Right.DELETE},
+}
+
+
+def make(options: Options) -> Callable[[Event, Caller], Answer]:
+    """The function that answers."""
+    rules = _Rules(options)
+
+    def answer(event: Event, caller: Caller) -> Answer:
+        if not isinstance(event, ToolEvent):
+            return PASS
+        worst = _worst(rules, event, caller)
+        if worst.verdict is Verdict.PASS:
+            return PASS
+        build = deny if worst.verdict is Verdict.DENY else ask
+        return build(worst.reason, metadata={"category": "protected-path"})
+
+    return answer
+
+
+def _worst(rules: "_Rules", event: ToolEvent, caller: Caller) -> Judged:
+    places = places_of(event, caller)
+    own = OwnFiles(places, caller)
+    left = _Left()
+    worst = FINE
+    known: set[Touch] = set()
+    for touch in touches(event, caller, places):
+        if touch in known:
+            continue
+        known.add(touch)
+        if len(known) > _MAX_TOUCHES:
+            return Judged(Verdict.ASK, "more paths are in it than can be looked at")
+        for judged in _judge(rules, own, touch, places, left):
+            if judged.verdict is Verdict.DENY:
+                return judged
+            worst = worst if worst.verdict is Verdict.ASK else judged
+    return worst
+
+
+class _Left:
+    """How many patterns may still be looked up for one event, and how many files for them."""
+
+    def __init__(self) -> None:
+        self.patterns = _MAX_PATTERNS
+        self.matches = _MAX_MATCHES
+
+
+def _judge(
+    rules: "_Rules", own: OwnFiles, touch: Touch, places: Places, left: _Left
+) -> Iterator[Judged]:
+    """What is said about one path, everything that is not fine."""
+    here = Places(touch.bases or places.bases, places.projects, places.homes)
+    yield from _said(rules, own, touch, touch.path, here)
+    if touch.lost and not os.path.isabs(touch.path):
+        yield from own.lost(touch)
+    if not touch.glob or not _has_signs(touch.path):
+        return
+    for path in own.matching(touch.path, here):
+        yield from _said(rules, own, touch, path, here)
+    left.patterns -= 1
+    straight: dict[str, bool] = {}
+    for path in _there(touch.path, here) if left.patterns >= 0 else ("",):
+        left.matches -= 1
+        if left.matches < 0 or left.patterns < 0:
+            yield Judged(Verdict.ASK, f"`{touch.path}` stands for more than can be looked at")
+            return
+        forms = list(here.forms(path))
+        # A pattern may be thousands of files; most need no closer look.
+        folder = os.path.dirname(path)
+        if folder not in straight:
+            straight[folder] = os.path.realpath(folder) == folder
+        plain = straight[folder] and not os.path.islink(path)
+        plain = plain and not (touch.deep and os.path.isdir(path))
+        if plain and not rules.may_be(forms) and not own.may_be(forms, path):
+            continue
+        yield from _said(rules, own, touch, path, here)
+
+
+def _said(
+    rules: "_Rules", own: OwnFiles, touch: Touch, path: str, here: Places
+) -> Iterator[Judged]:
+    for spot in here.spots(path):
+        forms = list(here.forms(spot))
+        found = own.judge(touch, spot, forms)
+        if found is FINE and touch.deep:
+            found = rules.judge_whole(touch, spot, here)
+        if found is FINE:
+            found = rules.judge(touch, path, spot, forms)
+        if found.verdict is not Verdict.PASS:
+            yield found if touch.sure else _unsure(found)
+
+
+def _unsure(found: Judged) -> Judged:
+    return Judged(Verdict.ASK, f"{found.reason}, as far as this command can be read")
+
+
+def _has_signs(path: str) -> bool:
+    return any(sign in path for sign in "*?[")
+
+
+def _there(pattern: str, places: Places) -> Iterator[str]:
+    """What a pattern stands for on disk."""
+    for whole in places.absolute(pattern):
+        # Each star may be a directory of thousands.
+        if sum(map(_has_signs, whole.split("/"))) <= _MAX_SIGNS:
+            with suppress(ValueError):  # half a character, which no name can have
+                yield from iglob(whole)
+
+
+class _Rules:
+    """What the options and the defaults say."""
+
+    def __init__(self, options: Options) -> None:
+        self._given = [
+            (verdict, _COVERS[right], Globs(globs))
+            for verdict, lists in ((Verdict.DENY, options.deny), (Verdict.ASK, options.ask))
+            for right, globs in (
+                ("read", lists.read),
+                ("write", lists.write),
+                ("delete", lists.delete),
+            )
+            if globs
+        ]
+        self._allowed = Globs(options.allow)
+        lines = DEFAULTS if options.defaults else ()
+        self._defaults = [(line, Globs(line.globs)) for line in lines]
+        # Most paths are none of these, and one look tells.
+        given = [glob for each in (options.deny, options.ask) for glob in _all(each)]
+        self._any = Globs([*given, *(glob for line in lines for glob in line.globs)])
+
+    def may_be(self, forms: list[str]) -> bool:
+        """Whether anything could be said about a place."""
+        return self._any.matches(forms)
+
+    def judge(self, touch: Touch, path: str, spot: str, forms: list[str]) -> Judged:
+        """What is said about one place."""
+        if not self.may_be(forms):
+            return FINE
+        for verdict, rights, globs in self._given:
+            if touch.right in rights and (found := globs.found(forms)):
+                # Of a program nobody knows it is not known what it does.
+                strict = verdict if touch.right is not Right.USE else Verdict.ASK
+                said = "must not be" if strict is Verdict.DENY else "is about to be"
+                reason = f"`{path}` {said} {_SAID[touch.right]}: it is protected by `{found}`"
+                return Judged(strict, reason)
+        if self._allowed.matches(forms):
+            return FINE
+        for line, globs in self._defaults:
+            if globs.matches(forms):
+                made = line.may_be_made and touch.right is Right.WRITE
+                return FINE if made and _is_new(spot) else _by_default(line, touch, path)
+        return FINE
+
+    def judge_whole(self, touch: Touch, spot: str, places: Places) -> Judged:
+        """What is said about a directory that is taken with all that is in it."""
+        inside = spot.rstrip("/") + "/"
+        for home in places.homes if self._defaults else ():
+            for folder in (os.path.join(home, name) for name in KEY_FOLDERS):
+                if f"{folder}/".startswith(inside) and os.path.isdir(folder):
+                    reason = f"`{touch.path}` holds private keys or credentials ({folder})"
+                    return Judged(Verdict.DENY, f"{reason}, and is taken as a whole")
+        return FINE
+
+
+def _is_new(spot: str) -> bool:
+    """Whether nothing is there; a place that nobody knows may hold something."""
+    return os.path.isabs(spot) and not os.path.lexists(spot)
+
+
+def _by_default(line: Line, touch: Touch, path: str) -> Judged:
+    if touch.right is Right.USE:
+        # A program may be given a lock file for many reasons; what is secret is asked about.
+        asked = line.read != "pass" or line.write == "deny"
+        verdict = Verdict.ASK if asked else Verdict.PASS
+    else:
+        verdict = _VERDICTS[line.read if touch.right is Right.READ else line.write]
+    if verdict is Verdict.PASS:
+        return FINE
+    return Judged(verdict, f"`{path}` is {line.what}, and is about to be {_SAID[touch.right]}")

@@ -1,0 +1,140 @@
+"""From an event to an answer: the quick way out, the findings, the mode, the words for people."""
+
+import os
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pwd import getpwuid
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from hookline.builtin.shell_guard.model import Finding
+from hookline.builtin.shell_guard.quick import is_plainly_harmless
+from hookline.builtin.shell_guard.world import World
+from hookline.model.answers import PASS, Answer, ask, deny
+from hookline.model.events.base import Event
+from hookline.model.ports import Caller
+from hookline.model.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from hookline.builtin.shell_guard import Options
+
+__all__ = ["answer"]
+
+
+def answer(command: str, event: Event, caller: Caller, options: "Options") -> Answer:
+    """What is said about a command."""
+    if not options.deny and not options.protect and is_plainly_harmless(command):
+        return PASS
+    if any(fnmatchcase(command, each) for each in options.allow) and not _joins(command):
+        return PASS
+    world = _world(event, caller, options)
+    worst = _worst(_findings(command, world, options), options)
+    return PASS if worst is None else _said(worst, world, options)
+
+
+def _joins(command: str) -> bool:
+    """Whether a text is more than one command: a glob for one must not let others pass."""
+    return any(mark in command for mark in ";&|\n`$()<>")
+
+
+def _findings(command: str, world: World, options: "Options") -> Iterable[Finding]:
+    # The families take a while to load, and most commands leave before anyone needs them.
+    from hookline.builtin.shell_guard.judging import denied_by, found_in
+
+    def allowed(text: str) -> bool:
+        return any(fnmatchcase(text, each) for each in options.allow)
+
+    yield from found_in(command, world, allowed=allowed)
+    if options.deny:
+        yield from denied_by(options.deny, command, world)
+
+
+def _worst(found: Iterable[Finding], options: "Options") -> Finding | None:
+    kept = [
+        moded
+        for each in found
+        if each.category not in options.ignore
+        if (moded := _in_mode(each, options.mode)) is not None
+    ]
+    return max(kept, key=lambda each: each.rank, default=None)
+
+
+def _in_mode(finding: Finding, mode: str) -> Finding | None:
+    if finding.verdict is Verdict.DENY or mode == "balanced":
+        return finding
+    denied = structs.replace(finding, verdict=Verdict.DENY)
+    if mode == "strict":
+        return finding if finding.radius == "low" else denied
+    # Nobody is there to be asked.
+    return denied if finding.radius == "high" else None
+
+
+def _said(finding: Finding, world: World, options: "Options") -> Answer:
+    reason = f"`{_visible(finding.words)}`: {finding.why}."
+    safer = finding.safer if _is_fine(finding.safer, world, options) else ""
+    if safer:
+        reason += f" Rather: `{safer}`"
+    metadata = {
+        "category": finding.category,
+        "blast_radius": finding.radius,
+        "words": finding.words,
+    }
+    if safer:
+        metadata["safer"] = safer
+    say = deny if finding.verdict is Verdict.DENY else ask
+    return say(reason, metadata=metadata)
+
+
+def _visible(words: str) -> str:
+    return " ".join(words.split())[:200]
+
+
+def _is_fine(command: str, world: World, options: "Options") -> bool:
+    """A guard that denies its own advice is no help."""
+    if not command or is_plainly_harmless(command):
+        return bool(command)
+    worst = _worst(_findings(command, world, options), options)
+    return worst is None or worst.verdict is not Verdict.DENY
+
+
+def _world(event: Event, caller: Caller, options: "Options") -> World:
+    home = caller.env.get("HOME", "") or _own_home()
+    cwd = event.cwd or caller.project_dir or "/"
+    project = caller.project_dir or cwd
+    return World(
+        home=_real(home if home.startswith("/") else _own_home()),
+        cwd=_real(cwd),
+        project=_real(project),
+        env=caller.env,
+        protect=tuple(_protected(options.protect, home, project)),
+        steps=[],
+    )
+
+
+def _real(path: str) -> str:
+    """The directory without links; asked again only when the path leads to another one."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return os.path.normpath(path)
+    return _real_of(path, found.st_dev, found.st_ino)
+
+
+@lru_cache(256)
+def _real_of(path: str, device: int, inode: int) -> str:
+    return os.path.realpath(path)
+
+
+def _protected(paths: Sequence[str], home: str, project: str) -> Iterable[str]:
+    for path in paths:
+        full = home + path[1:] if path.startswith("~") else os.path.join(project, path)
+        yield os.path.normpath(full)
+
+
+def _own_home() -> str:
+    try:
+        return getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return "/nonexistent"

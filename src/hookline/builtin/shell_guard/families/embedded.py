@@ -1,0 +1,111 @@
+"""Shell code that other programs take in an option, a setting, or a script of their own."""
+
+import re
+from collections.abc import Iterator
+
+from hookline.builtin.shell_guard.model import Act, Family, Finding, risky
+from hookline.builtin.shell_guard.world import World
+
+__all__ = ["FAMILY", "loaded", "multiplied"]
+
+_SETTINGS = re.compile(
+    r"core\.(?:sshcommand|pager|editor|fsmonitor|askpass)|sequence\.editor|credential\.\S*helper"
+    r"|(?:diff|merge)\.\S+\.(?:command|driver|cmd|textconv)|filter\.\S+\.\w+|gpg\.\S*program"
+    r"|pager\.\w+|proxycommand|localcommand|knownhostscommand",
+    re.IGNORECASE,
+)
+_EDITOR = re.compile(r"\+?:?\s*!\s*(.+)|\+?:?(?:call )?system\([\"'](.+)[\"']\)", re.DOTALL)
+_SED = re.compile(
+    r"(?:^|[;}{\n]|\d|/)\s*e\s+(?P<code>[^;}\n]+)"
+    r"|(?:^|[;}{\n]|\d)\s*s([^\w\s])(?:(?!\2).)*\2(?:(?!\2).)*\2[\dgiImMpw]*e[gimp]*(?:$|[;}\n])"
+)
+# Libraries and scripts that every program, or every shell, would load first.
+_LOADERS = frozenset({"LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "PERL5OPT"})
+_MULTIPLIED = re.compile(r"([\w:.]+)\s*\(\)\s*\{[^{}]*\1\s*\|\s*\1\s*&")
+
+
+def _code(text: str, world: World) -> Iterator[Finding]:
+    from hookline.builtin.shell_guard.judging import found_in
+
+    yield from found_in(text, world, nested=True)
+
+
+def _settings(act: Act, world: World) -> Iterator[Finding]:
+    """``git -c core.pager=CODE`` and ``ssh -o ProxyCommand=CODE``."""
+    for option, word in zip(act.words, act.words[1:], strict=False):
+        name, _, value = word.partition("=")
+        if option in ("-c", "-o", "--config") and _SETTINGS.fullmatch(name.strip()) and value:
+            yield from _code(value.lstrip("!"), world)
+
+
+def _editor(act: Act, world: World) -> Iterator[Finding]:
+    for word in act.words[1:]:
+        found = _EDITOR.fullmatch(word)
+        if found is not None:
+            yield from _code(found[1] or found[2], world)
+
+
+def _sed(act: Act, world: World) -> Iterator[Finding]:
+    """GNU sed runs what follows ``e``, and what ``s///e`` has made."""
+    for word in act.words[1:]:
+        found = _SED.search(word) if "e" in word and not word.startswith("-") else None
+        if found is not None and found["code"]:
+            yield from _code(found["code"], world)
+        elif found is not None:
+            yield risky("runs-unseen-code", act.text[:120], "sed runs what it has made")
+
+
+def _make(act: Act, world: World) -> Iterator[Finding]:
+    for word in act.words[1:]:
+        if word.startswith("SHELL="):
+            yield from _code(word.partition("=")[2], world)
+    if "-f-" in act.words or ("-f", "-") in zip(act.words, act.words[1:], strict=False):
+        for text in act.inputs:
+            yield from _code(re.sub(r"(?m)^[^\s:]+:\s*;?", "", text), world)
+
+
+def _tester(act: Act, world: World) -> Iterator[Finding]:
+    for option, word in zip(act.words, act.words[1:], strict=False):
+        if option in ("-TT", "--unzip-command"):
+            yield from _code(word, world)
+
+
+def _npm(act: Act, world: World) -> Iterator[Finding]:
+    if act.words[1:3] == ("config", "set") and "script-shell" in act.text:
+        yield risky("runs-unseen-code", act.text, "every script would run through that program")
+
+
+def _enable(act: Act, world: World) -> Iterator[Finding]:
+    if "-f" in act.words:
+        yield risky("runs-unseen-code", act.text, "it loads a library into the shell")
+
+
+def loaded(assigned: tuple[tuple[str, str], ...]) -> Iterator[Finding]:
+    """Variables that put code into every program that is started."""
+    for name, value in assigned:
+        if name in _LOADERS and value:
+            why = "every program that is started would run it first"
+            yield risky("runs-unseen-code", f"{name}={value}", why, radius="high")
+
+
+def _declares(act: Act, world: World) -> Iterator[Finding]:
+    pairs = (word.partition("=") for word in act.words[1:])
+    yield from loaded(tuple((name, value) for name, _, value in pairs))
+
+
+def multiplied(text: str) -> Iterator[Finding]:
+    """A function that does nothing but start itself twice."""
+    if "|" in text and "&" in text and _MULTIPLIED.search(text):
+        yield risky("kills", text[:60], "it multiplies until nothing else runs", radius="high")
+
+
+FAMILY: Family = {
+    **dict.fromkeys(("git", "ssh", "scp", "sftp", "rsync"), _settings),
+    **dict.fromkeys(("vi", "vim", "nvim", "view", "ex", "emacs"), _editor),
+    **dict.fromkeys(("sed", "gsed"), _sed),
+    **dict.fromkeys(("make", "gmake"), _make),
+    "zip": _tester,
+    "npm": _npm,
+    "enable": _enable,
+    **dict.fromkeys(("export", "declare", "typeset"), _declares),
+}

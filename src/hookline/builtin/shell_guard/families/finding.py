@@ -1,0 +1,117 @@
+"""``find`` and its like, where they remove or change what they find."""
+
+from collections.abc import Iterator
+
+from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
+from hookline.builtin.shell_guard.secret_files import is_secret
+from hookline.builtin.shell_guard.targets import Target, targets
+from hookline.builtin.shell_guard.world import Place, World, is_build_name, is_junk
+
+__all__ = ["FAMILY", "searched", "swept"]
+
+_NAMES = ("-name", "-iname", "-path", "-ipath", "-wholename", "-regex")
+_REMOVERS = frozenset({"rm", "unlink", "shred", "truncate", "mv", "rmdir", "chmod", "chown", "dd"})
+_SHOWERS = frozenset({"cat", "head", "tail", "less", "grep", "cp", "base64", "strings", "tar"})
+_EDITORS = frozenset({"sed", "perl", "tee", "cp"})
+_RUNS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
+_UNDONE = frozenset({Place.SYSTEM, Place.HOME, Place.PERSONAL, Place.MOUNT, Place.DEVICE})
+
+
+def _find(act: Act, world: World) -> Iterator[Finding]:
+    program = _run_by(act)
+    if "-delete" in act.words or program in _REMOVERS:
+        if program in ("chmod", "chown") or program == "mv":
+            yield from _changed(act, world)
+        else:
+            yield from swept(act, world, act.text)
+    elif program in _SHOWERS and any(is_secret(name) for name in _named(act)):
+        yield risky("reads-secret", act.text, "what it finds usually holds secrets", _shown(act))
+    elif program in _EDITORS:
+        yield from _changed(act, world)
+    for option in ("-fprint", "-fprintf", "-fls", "-fprint0"):
+        if option in act.words:
+            yield from _written(act, world, option)
+
+
+def _run_by(act: Act) -> str:
+    at = next((at for at, word in enumerate(act.words) if word in _RUNS), len(act.words))
+    return act.words[at + 1].rpartition("/")[2] if at + 1 < len(act.words) else ""
+
+
+def _starts(act: Act) -> list[str]:
+    """The paths where the search begins."""
+    words = [word for word in act.words[1:] if word not in ("-H", "-L", "-P")]
+    if act.name == "fd":
+        return [word for word in words[1:] if "/" in word or word == "."] or ["."]
+    count = next((at for at, word in enumerate(words) if word[:1] in ("-", "(", "!")), len(words))
+    return words[:count] or ["."]
+
+
+def searched(act: Act, world: World) -> Iterator[Target]:
+    """Where searches begin whose findings a command is given."""
+    for producer in act.producers:
+        for word in _starts(producer) if producer.name in FAMILY else ():
+            yield from targets(word, producer, world)
+
+
+def _named(act: Act) -> list[str]:
+    """The patterns that a name must match; none where one is turned around."""
+    found = []
+    for at, word in enumerate(act.words):
+        if word in _NAMES and at + 1 < len(act.words):
+            if act.words[at - 1] in ("!", "-not"):
+                return []
+            found.append(act.words[at + 1])
+    return found
+
+
+def _is_narrow(act: Act) -> bool:
+    """Whether only left-overs and build directories are found."""
+    names = [name.rstrip("/*").rpartition("/")[2] or name for name in _named(act)]
+    whole = [name.rpartition("/")[2] for name in _named(act)]
+    return bool(names) and all(
+        is_junk(last) or is_build_name(name) or is_junk(name)
+        for name, last in zip(names, whole, strict=True)
+    )
+
+
+def swept(act: Act, world: World, words: str) -> Iterator[Finding]:
+    """What speaks against removing all that a search finds."""
+    for word in _starts(act):
+        for target in targets(word, act, world):
+            if target.place in (Place.BUILD, Place.NOWHERE):
+                continue
+            if target.place is Place.TEMP and (target.path.count("/") > 1 or _named(act)):
+                continue
+            if act.elsewhere:
+                yield risky("changes-remote", words, f"this runs through {act.elsewhere}")
+            elif target.place in _UNDONE:
+                yield fatal("deletes", words, f"it searches {target.place.value}", _shown(act))
+            elif not _is_narrow(act):
+                yield risky("deletes", words, "more may be found than is meant", _shown(act))
+
+
+def _shown(act: Act) -> str:
+    """The same search, which only prints."""
+    start = next((at for at, word in enumerate(act.words) if word in _RUNS), len(act.words))
+    kept = [word for word in act.words[:start] if word != "-delete"]
+    plain = all(word.replace("/", "").replace("-", "").replace(".", "").isalnum() for word in kept)
+    return " ".join([*kept, "-print"]) if plain else "find . -print"
+
+
+def _changed(act: Act, world: World) -> Iterator[Finding]:
+    for word in _starts(act):
+        for target in targets(word, act, world):
+            if target.place in _UNDONE:
+                why = f"it changes what it finds in {target.place.value}"
+                yield fatal("overwrites", act.text, why, _shown(act))
+
+
+def _written(act: Act, world: World, option: str) -> Iterator[Finding]:
+    at = act.words.index(option) + 1
+    for target in targets(act.words[at], act, world) if at < len(act.words) else ():
+        if target.place in _UNDONE:
+            yield risky("overwrites", f"{option} {act.words[at]}", f"it is {target.place.value}")
+
+
+FAMILY: Family = dict.fromkeys(("find", "gfind", "fd", "fdfind"), _find)

@@ -1,0 +1,237 @@
+"""Package managers and registries: what is removed from this machine, or published for all."""
+
+import re
+from collections.abc import Iterator
+
+from hookline.builtin.shell_guard.families.tables import Verb, verbs
+from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
+from hookline.builtin.shell_guard.world import World
+
+__all__ = ["FAMILY"]
+
+_NEEDED = "other programs may need what is removed"
+_ALL = "what is published cannot be taken back"
+_SYSTEM = verbs(
+    (
+        Verb(
+            "(remove|purge|autoremove|autopurge|erase|uninstall|rm|del|delete|zap|dist-upgrade"
+            "|full-upgrade|downgrade|history)",
+            "changes-system", _NEEDED, "apt list --installed", "high", False,
+            "-s --simulate --just-print --no-act -n",
+        ),
+    )
+)  # fmt: skip
+
+
+def _system(act: Act, world: World) -> Iterator[Finding]:
+    if act.name in ("pacman", "yay", "paru", "rpm", "dpkg"):
+        for word in act.words[1:]:
+            if (
+                re.fullmatch(r"-R[a-z]*|--remove|-e\w*|--erase|-P|--purge|-r", word)
+                and "--test" not in act.words
+            ):
+                yield risky("changes-system", act.text, _NEEDED, radius="high")
+                return
+        return
+    yield from _SYSTEM(act, world)
+
+
+_PIP = ("pip", "pip3", "pipx", "uv", "conda", "mamba", "micromamba")
+
+
+def _pip(act: Act, world: World) -> Iterator[Finding]:
+    words = act.words[1:]
+    if "uninstall" in words and (
+        {"-r", "--requirement", "--all"}.intersection(words) or "xargs" in act.wrappers
+    ):
+        yield risky("changes-system", act.text, "every package that is listed goes", "pip list")
+    elif words[:1] == ("uninstall-all",):
+        yield risky("changes-system", act.text, "every package goes", "pipx list")
+    if "--break-system-packages" in words or (act.raised and "install" in words):
+        yield risky(
+            "changes-system",
+            act.text,
+            "it changes the Python of the whole system",
+            "python3 -m venv .venv",
+        )
+    if ("env" in words and "remove" in words) or (
+        "remove" in words and {"--all", "base"}.intersection(words)
+    ):
+        yield risky("deletes", act.text, "the whole environment goes", "conda env list", "high")
+    if "publish" in words and act.name == "uv":
+        yield risky("publishes", act.text, _ALL, "uv build", "high")
+    yield from _odd_source(act)
+
+
+def _odd_source(act: Act) -> Iterator[Finding]:
+    """Packages straight from an address nobody vouches for."""
+    insecure = {"--trusted-host", "--no-verify-ssl", "--unsafe-perm"}
+    if "install" in act.words and insecure.intersection(act.words):
+        yield risky("runs-unseen-code", act.text, "what is installed may be anybody's")
+    for word in act.words:
+        if re.match(r"(?:git\+)?http://", word) and {"install", "add", "i"}.intersection(act.words):
+            yield risky(
+                "runs-unseen-code",
+                f"{act.name} {word}",
+                "it comes over a connection anybody can change",
+            )
+
+
+def _npm(act: Act, world: World) -> Iterator[Finding]:
+    words = [word for word in act.words[1:] if not word.startswith("-")]
+    globally = {"-g", "--global", "global"}.intersection(act.words)
+    if "unpublish" in words:
+        yield fatal("publishes", act.text, "others depend on what is taken away", "npm view .")
+    elif "publish" in words[:3]:
+        yield risky("publishes", act.text, _ALL, "npm publish --dry-run", "high")
+    elif {"uninstall", "remove", "rm", "un"}.intersection(words[:2]) and globally:
+        yield risky("changes-system", act.text, _NEEDED, "npm ls -g")
+    elif words[:1] in (
+        ["deprecate"],
+        ["owner"],
+        ["access"],
+        ["token"],
+        ["adduser"],
+        ["dist-tag"],
+    ) and words[1:2] not in (["ls"], ["list"]):
+        yield risky("publishes", act.text, "it changes a package for all who use it", "npm view .")
+    yield from _odd_source(act)
+
+
+_PUBLISHERS = {
+    "cargo": verbs(
+        (
+            Verb(
+                "(publish|yank|owner|login)", "publishes", _ALL, "cargo publish --dry-run", "high"
+            ),
+            Verb("uninstall", "changes-system", _NEEDED, "cargo install --list", "low"),
+        )
+    ),
+    "gem": verbs((Verb("(push|yank|owner)", "publishes", _ALL, "gem build", "high"),)),
+    "poetry": verbs((Verb("publish", "publishes", _ALL, "poetry build", "high"),)),
+    "twine": verbs((Verb("upload", "publishes", _ALL, "twine check dist/*", "high"),)),
+    "flit": verbs((Verb("publish", "publishes", _ALL, "flit build", "high"),)),
+    "hatch": verbs((Verb("publish", "publishes", _ALL, "hatch build", "high"),)),
+    "pdm": verbs((Verb("publish", "publishes", _ALL, "pdm build", "high"),)),
+    "mvn": verbs((Verb("\\S*(deploy|release:\\w+)", "publishes", _ALL, "mvn verify", "high"),)),
+    "mvnw": verbs((Verb("\\S*(deploy|release:\\w+)", "publishes", _ALL, "mvn verify", "high"),)),
+    "gradle": verbs(
+        (Verb("\\S*(publish\\w*|uploadArchives)", "publishes", _ALL, "gradle build", "high"),)
+    ),
+    "gradlew": verbs(
+        (Verb("\\S*(publish\\w*|uploadArchives)", "publishes", _ALL, "gradle build", "high"),)
+    ),
+    "vsce": verbs((Verb("(publish|unpublish)", "publishes", _ALL, "vsce package", "high"),)),
+    "ovsx": verbs((Verb("publish", "publishes", _ALL, "", "high"),)),
+    "dotnet": verbs((Verb("nuget (push|delete)", "publishes", _ALL, "dotnet pack", "high"),)),
+    "nuget": verbs((Verb("(push|delete)", "publishes", _ALL, "", "high"),)),
+    "pod": verbs(
+        (Verb("trunk (push|delete|deprecate)", "publishes", _ALL, "pod lib lint", "high"),)
+    ),
+    "mix": verbs((Verb("hex\\.(publish|retire)", "publishes", _ALL, "mix hex.build", "high"),)),
+    "dart": verbs((Verb("pub publish", "publishes", _ALL, "dart pub publish --dry-run", "high"),)),
+    "flutter": verbs((Verb("pub publish", "publishes", _ALL, "flutter pub get", "high"),)),
+    "lerna": verbs((Verb("publish", "publishes", _ALL, "lerna changed", "high"),)),
+    "changeset": verbs((Verb("publish", "publishes", _ALL, "changeset status", "high"),)),
+    "semantic-release": verbs((Verb("", "publishes", _ALL, "", "high", False, "--dry-run -d"),)),
+    "np": verbs((Verb("", "publishes", _ALL, "", "high", False, "--preview"),)),
+    "goreleaser": verbs(
+        (Verb("release", "publishes", _ALL, "goreleaser check", "high", False, "--snapshot"),)
+    ),
+    "fastlane": verbs(
+        (Verb("(release|deliver|supply|pilot|beta|upload\\w*)", "publishes", _ALL, "", "high"),)
+    ),
+    "eas": verbs((Verb("(submit|update)", "publishes", _ALL, "", "high"),)),
+    "oras": verbs((Verb("(push|copy)", "publishes", _ALL, "", "high"),)),
+    **dict.fromkeys(
+        ("skopeo", "crane"),
+        verbs((Verb("(copy|sync|delete|push|tag)", "publishes", _ALL, "", "high"),)),
+    ),
+}
+_GH = verbs(
+    (
+        Verb(
+            "repo (delete|archive|rename|edit|transfer)",
+            "changes-remote",
+            "everybody sees the change, or loses the repository",
+            "gh repo view",
+            "high",
+        ),
+        Verb("(repo) create (--public)", "publishes", "everybody could read it", "gh repo list"),
+        Verb(
+            "release (create|delete|upload|edit|delete-asset)",
+            "publishes",
+            _ALL,
+            "gh release list",
+            "high",
+        ),
+        Verb(
+            "(secret|variable|ssh-key|gpg-key) (set|delete|remove|add)",
+            "changes-remote",
+            "it changes what workflows trust",
+            "gh secret list",
+            "high",
+        ),
+        Verb(
+            "(issue|label|cache|codespace|gist|project|ruleset|run) delete",
+            "changes-remote",
+            "nothing brings it back",
+            "gh issue list",
+        ),
+        Verb("gist create (-p|--public)", "publishes", "everybody could read it", "gh gist list"),
+        Verb("pr merge", "publishes", "it reaches the branch others work on", "gh pr view"),
+        Verb(
+            "auth (token|logout|refresh)",
+            "reads-secret",
+            "the token would be shown or changed",
+            "gh auth status",
+        ),
+        Verb(
+            "workflow (run|disable|enable)",
+            "changes-remote",
+            "it starts or stops what runs elsewhere",
+            "gh workflow list",
+        ),
+        Verb(
+            "extension (install)",
+            "runs-unseen-code",
+            "it runs what nobody has read",
+            "gh extension list",
+        ),
+    ),
+    skipped="-R --repo",
+)
+
+
+def _gh(act: Act, world: World) -> Iterator[Finding]:
+    yield from _GH(act, world)
+    if act.words[1:2] == ("api",):
+        method = next(
+            (b for a, b in zip(act.words, act.words[1:], strict=False) if a in ("-X", "--method")),
+            "",
+        )
+        joined = " ".join(act.words)
+        method = method or ("DELETE" if re.search(r"-XDELETE|--method=DELETE", joined) else "")
+        if method.upper() == "DELETE":
+            yield risky(
+                "changes-remote", act.text, "nothing brings it back", "gh api /user", "high"
+            )
+        elif method.upper() in ("PUT", "PATCH", "POST"):
+            yield risky(
+                "changes-remote", act.text, "it changes something for everybody", "gh api /user"
+            )
+
+
+FAMILY: Family = {
+    **dict.fromkeys(
+        ("apt", "apt-get", "aptitude", "dnf", "yum", "zypper", "apk", "snap", "flatpak", "brew",
+         "port",
+         "pacman", "yay", "paru", "rpm", "dpkg", "emerge", "xbps-remove", "choco", "scoop",
+         "winget", "nix-env"),
+        _system,
+    ),
+    **dict.fromkeys(_PIP, _pip),
+    **dict.fromkeys(("npm", "yarn", "pnpm", "bun", "jsr"), _npm),
+    **_PUBLISHERS,
+    **dict.fromkeys(("gh", "glab", "hub"), _gh),
+}  # fmt: skip

@@ -1,0 +1,175 @@
+"""Infrastructure, clouds and hosting: what a command line there ends for everybody."""
+
+import re
+from collections.abc import Iterator
+
+from hookline.builtin.shell_guard.families.tables import Verb, verbs
+from hookline.builtin.shell_guard.model import Act, Family, Finding, risky
+from hookline.builtin.shell_guard.world import World
+
+__all__ = ["FAMILY"]
+
+_REAL = "it changes real machines and data"
+_TERRAFORM = verbs(
+    (
+        Verb("(destroy)", "changes-remote", _REAL, "terraform plan -destroy", "high", True),
+        Verb("apply (-destroy)", "changes-remote", _REAL, "terraform plan -destroy", "high", True),
+        Verb("(apply|up|update|deploy)", "changes-remote", _REAL, "terraform plan", "high"),
+        Verb(
+            "state (rm|mv|push|replace-provider)",
+            "changes-remote",
+            "what is no longer in the state is nobody's",
+            "terraform state list",
+            "high",
+        ),
+        Verb("workspace delete", "changes-remote", _REAL, "terraform workspace list", "high"),
+        Verb(
+            "(force-unlock|taint|untaint|import|refresh)",
+            "changes-remote",
+            "another run may be under way",
+            "terraform plan",
+        ),
+        Verb("run-all (apply|destroy)", "changes-remote", _REAL, "terragrunt plan", "high"),
+    )
+)
+_PULUMI = verbs(
+    (
+        Verb(
+            "(destroy|up|update|cancel|refresh)", "changes-remote", _REAL, "pulumi preview", "high"
+        ),
+        Verb("stack (rm|remove)", "changes-remote", _REAL, "pulumi stack ls", "high"),
+        Verb("state delete", "changes-remote", _REAL, "pulumi stack", "high"),
+    ),
+    skipped="-s --stack -C --cwd",
+)
+_CDK = verbs(
+    (
+        Verb("(destroy|deploy|bootstrap|rollback)", "changes-remote", _REAL, "cdk diff", "high"),
+        Verb("(remove|delete)", "changes-remote", _REAL, "", "high"),
+    )
+)
+
+# Verbs of clouds: `delete-table`, `terminate-instances`, `apps:destroy`, `purge`.
+_ENDS = re.compile(
+    r"(?:[\w-]+:)?(?:delete|destroy|terminate|purge|deprovision|deregister|schedule-key-deletion"
+    r"|remove|rm|rb|reset|drop|wipe|revoke|detach|disable|unset|stop|shutdown|down|kill|undeploy"
+    r"|scale-down|abandon|cancel|deallocate|expunge|reset-password)(?:-[\w-]+)?(?::[\w-]+)?"
+)
+_MILD = re.compile(
+    r"(?:\w+:)?(?:stop|remove-tags|unset|reset-cache|cancel|rm-cache|down|disable|scale-down)$"
+)
+_GRANTS = re.compile(
+    r"(?:attach|put)-(?:user|role|group|bucket)-policy|create-(?:access-key|login-profile)"
+    r"|add-iam-policy-binding|set-iam-policy|put-bucket-(?:acl|policy)|put-public-access-block"
+    r"|authorize-security-group-ingress|add-user-to-group|update-assume-role-policy"
+)
+_SECRETS = re.compile(r"get-secret-value|get-parameters?(?:-by-path)?|access-secret-version")
+_DATA = re.compile(r"s3|gs|storage|blob")
+
+
+def _cloud(act: Act, world: World) -> Iterator[Finding]:
+    words = [word for word in act.words[1:] if not word.startswith("-")][:6]
+    options = [word for word in act.words[1:] if word.startswith("-")]
+    ending = next((word for word in words if _ENDS.fullmatch(word)), "")
+    if act.name == "aws" and words[:2] == ["s3", "sync"] and "--delete" in options:
+        yield risky(
+            "changes-remote", act.text, "what is not here is removed there", "aws s3 ls", "high"
+        )
+    elif ending and not (_MILD.search(ending) and words[:1] != ["compute"]):
+        yield risky(
+            "changes-remote",
+            f"{act.name} … {ending}",
+            "nothing brings it back",
+            _looked(act),
+            "high",
+        )
+    elif ending:
+        yield risky(
+            "changes-remote", f"{act.name} … {ending}", "others may be using it", _looked(act)
+        )
+    for word in words:
+        if _GRANTS.fullmatch(word):
+            yield risky(
+                "escalates",
+                f"{act.name} … {word}",
+                "it gives somebody rights",
+                _looked(act),
+                "high",
+            )
+        elif _SECRETS.fullmatch(word):
+            yield risky("reads-secret", f"{act.name} … {word}", "the secret would be shown")
+    if words[:2] == ["configure", "get"] and any(
+        "secret" in word or "token" in word for word in words
+    ):
+        yield risky("reads-secret", act.text, "the secret would be shown", "aws configure list")
+    if act.name in ("gcloud", "az") and _is_secret_read(words):
+        yield risky("reads-secret", act.text, "the secret would be shown")
+    if act.name == "gsutil" and words[:1] == ["rsync"] and "-d" in options:
+        yield risky(
+            "changes-remote", act.text, "what is not here is removed there", "gsutil ls", "high"
+        )
+
+
+def _is_secret_read(words: list[str]) -> bool:
+    joined = " ".join(words)
+    return bool(
+        re.match(
+            r"secrets versions access|keyvault secret show|auth print-\w+-token"
+            r"|account get-access-token",
+            joined,
+        )
+    )
+
+
+def _looked(act: Act) -> str:
+    return {"aws": "aws s3 ls", "gcloud": "gcloud projects list", "az": "az resource list"}.get(
+        act.name, f"{act.name} --help"
+    )
+
+
+_HOSTING = (
+    "heroku", "fly", "flyctl", "vercel", "netlify", "doctl", "linode-cli", "hcloud", "scw",
+    "ibmcloud",
+    "oci", "railway", "render", "supabase", "firebase", "wrangler", "neonctl", "planetscale",
+    "pscale",
+    "eb", "cf", "aliyun", "openstack", "nova", "rclone", "s3cmd", "mc", "gsutil", "bq", "turso",
+    "ovhai",
+)  # fmt: skip
+_DEPLOYS = verbs(
+    (
+        Verb("(deploy|publish|promote|up)", "publishes", "it goes live", "", "medium"),
+        Verb("\\w+:(deploy|promote|publish)", "publishes", "it goes live", "", "medium"),
+    )
+)
+
+
+def _hosting(act: Act, world: World) -> Iterator[Finding]:
+    yield from _cloud(act, world)
+    yield from _DEPLOYS(act, world)
+    if act.name == "vercel" and "--prod" in act.words:
+        yield risky("publishes", act.text, "it goes live", "vercel ls")
+    if act.name == "rclone" and act.words[1:2] in (("sync",), ("move",), ("delete",), ("purge",)):
+        yield risky(
+            "changes-remote",
+            act.text,
+            "what is not in the source is removed",
+            "rclone --dry-run",
+            "high",
+        )
+
+
+def _ansible(act: Act, world: World) -> Iterator[Finding]:
+    if not {"--check", "-C", "--syntax-check", "--list-hosts", "--list-tasks"}.intersection(
+        act.words
+    ):
+        yield risky("changes-remote", act.text, _REAL, "ansible-playbook --check site.yml")
+
+
+FAMILY: Family = {
+    **dict.fromkeys(("terraform", "tofu", "terragrunt"), _TERRAFORM),
+    "pulumi": _PULUMI,
+    **dict.fromkeys(("cdk", "cdktf", "serverless", "sls", "sam", "sst", "copilot"), _CDK),
+    **dict.fromkeys(("aws", "gcloud", "az", "gsutil", "bq"), _cloud),
+    **dict.fromkeys(_HOSTING, _hosting),
+    **dict.fromkeys(("ansible-playbook", "ansible"), _ansible),
+}

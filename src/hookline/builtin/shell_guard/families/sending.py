@@ -1,0 +1,132 @@
+"""What leaves this machine: secrets in a request, a pipe into one, a shell for somebody else."""
+
+import re
+from collections.abc import Iterator
+
+from hookline.builtin.shell_guard.families.secrets import VARIABLE, names_secret
+from hookline.builtin.shell_guard.families.writing import written
+from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
+from hookline.builtin.shell_guard.secret_files import is_secret_name
+from hookline.builtin.shell_guard.targets import targets
+from hookline.builtin.shell_guard.world import World
+
+__all__ = ["FAMILY"]
+
+_SENDERS = frozenset({
+    "curl", "wget", "nc", "ncat", "netcat", "socat", "scp", "sftp", "rsync", "ftp", "telnet",
+    "http",
+    "https", "httpie", "xh", "ssh", "mail", "sendmail", "mutt", "nslookup", "dig", "host",
+    "openssl",
+    "aws", "gsutil", "rclone", "gh", "croc", "wormhole", "magic-wormhole", "transfer", "lftp",
+    "tftp",
+    "ping", "busybox", "aria2c", "s3cmd", "mc", "gcloud", "az", "pastebinit", "wget2", "curlie",
+})  # fmt: skip
+_LOCAL = re.compile(
+    r"(?:^|[/@\s])(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|host\.docker\.internal)(?:[:/]|$)"
+)
+_ATTACHED = re.compile(
+    r"(?:^|=)@(.+)$|^--(?:post|body|upload)-file=(.+)$|<(.+)$|^--data(?:-\w+)?=@(.+)$"
+)
+_SENDS_FILE = ("-T", "--upload-file", "--post-file", "--body-file")
+
+
+def _sends(act: Act, world: World) -> Iterator[Finding]:
+    local = any(_LOCAL.search(word) for word in act.words[1:])
+    if act.name in ("nc", "ncat", "netcat", "socat"):
+        yield from _connects(act)
+    for before, word in zip(act.words, act.words[1:], strict=False):
+        attached = _ATTACHED.search(word)
+        file = next((part for part in attached.groups() if part), "") if attached else ""
+        if before in _SENDS_FILE or (
+            act.name in ("scp", "sftp", "rsync", "aws", "gsutil", "rclone", "croc")
+            and before != "-i"
+        ):
+            file = file or word
+        file = file.partition(";")[0]
+        if file and file != "-" and names_secret(file, act, world) and not local:
+            yield fatal("sends-out", f"{act.name} {word}", "a secret would leave this machine")
+            return
+        names = [] if act.exact else VARIABLE.findall(word)
+        leaks = act.name in ("nslookup", "dig", "host", "ping", "nc", "ncat") or "?" in word
+        if leaks and any(is_secret_name(name) for name in names) and not local:
+            yield risky(
+                "sends-out",
+                f"{act.name} {word}"[:120],
+                "a secret would be part of an address",
+                radius="high",
+            )
+            return
+    if not local and act.producers:
+        yield from _read_from(act, world)
+
+
+def _variables(act: Act, world: World) -> Iterator[Finding]:
+    """``curl -d "$(env)"``."""
+    if act.carrier in _SENDERS and len(act.words) == 1:
+        words = f"{act.carrier} $({act.name} …)"
+        yield risky("sends-out", words, "all variables leave, secrets too", radius="high")
+
+
+def _connects(act: Act) -> Iterator[Finding]:
+    words = act.words[1:]
+    runs = {"-e", "-c", "--exec", "--sh-exec", "-k"}.intersection(words)
+    if (runs and not {"-z"}.intersection(words)) or any(
+        re.search(r"EXEC:|SYSTEM:", w, re.IGNORECASE) for w in words
+    ):
+        yield fatal("sends-out", act.text, "it hands a shell to another machine")
+
+
+def _read_from(act: Act, world: World) -> Iterator[Finding]:
+    """What is piped into something that sends it away."""
+    for producer in act.producers:
+        words = f"{producer.text[:60]} | {act.name}"
+        if (
+            producer.name in ("env", "printenv", "set", "export", "history", "declare")
+            and len(producer.words) == 1
+        ):
+            yield fatal("sends-out", words, "all variables leave, secrets too")
+            return
+        for word in producer.words[1:]:
+            if not word.startswith("-") and names_secret(word, producer, world):
+                yield fatal("sends-out", words, "a secret would leave this machine")
+                return
+
+
+def _curl(act: Act, world: World) -> Iterator[Finding]:
+    yield from _sends(act, world)
+    method = ""
+    for before, word in zip(act.words, (*act.words[1:], ""), strict=True):
+        method = word if before in ("-X", "--request", "--method") else method
+        if before.startswith(("-X", "--request=", "--method=")) and len(before) > 2:
+            method = before.removeprefix("-X").rpartition("=")[2]
+    address = next((word for word in act.words[1:] if re.search(r"://|^localhost|:\d+", word)), "")
+    if method.upper() in ("DELETE", "PURGE"):
+        wide = re.search(r":9200(?:/|$)|/(?:_all|\*)|^[^/]*//[^/]+/?$|[?*]$", address)
+        if wide or not _LOCAL.search(address):
+            yield risky(
+                "changes-remote",
+                f"{act.name} -X {method} {address}",
+                "nothing brings it back",
+                radius="high",
+            )
+    if re.search(r"/(?:_delete_by_query|_shutdown|_forcemerge)\b", address):
+        yield risky(
+            "changes-remote", f"{act.name} {address}", "nothing brings it back", radius="high"
+        )
+    yield from _saved(act, world)
+
+
+def _saved(act: Act, world: World) -> Iterator[Finding]:
+    for before, word in zip(act.words, act.words[1:], strict=False):
+        if before in ("-o", "--output", "-O", "--output-document") and (
+            act.name != "curl" or before != "-O"
+        ):
+            for target in targets(word, act, world) if word != "-" else ():
+                yield from written(act, target, f"{act.name} {before} {word}")
+
+
+FAMILY: Family = {
+    **dict.fromkeys(_SENDERS, _sends),
+    **dict.fromkeys(("env", "printenv"), _variables),
+    **dict.fromkeys(("curl", "wget", "http", "https", "xh"), _curl),
+}

@@ -1,0 +1,153 @@
+"""The machine itself: accounts, network and kernel."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from hookline.builtin.shell_guard.families.tables import Verb, verbs
+from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
+from hookline.builtin.shell_guard.world import World
+
+__all__ = ["FAMILY"]
+
+# -- accounts and rights
+
+
+def _accounts(act: Act, world: World) -> Iterator[Finding]:
+    if act.name == "passwd" and {"-S", "--status"}.intersection(act.words):
+        return
+    if act.name == "visudo" and {"-c", "--check"}.intersection(act.words):
+        return
+    removes = act.name in ("userdel", "deluser", "groupdel", "delgroup")
+    why = "the account and what belongs to it goes" if removes else "it changes who may do what"
+    yield (fatal if removes else risky)("escalates", act.text, why, "getent passwd", "high")
+
+
+def _becomes(act: Act, world: World) -> Iterator[Finding]:
+    """A shell of another user: whatever is typed there is not seen here."""
+    words = act.words[1:]
+    if act.name in ("sudo", "doas"):
+        if {"-e", "--edit"}.intersection(words):
+            yield risky("escalates", act.text, "it edits a file of the system", radius="high")
+        elif {"-i", "-s", "--login", "--shell"}.intersection(words):
+            yield risky("escalates", act.text, "what runs in that shell is not seen", radius="high")
+    elif not any(word.startswith(("-c", "--command", "--session-command")) for word in words):
+        yield risky("escalates", act.text, "what runs in that shell is not seen", radius="high")
+
+
+def _shell_as_root(act: Act, world: World) -> Iterator[Finding]:
+    if act.raised and len(act.words) == 1 and not act.inputs and not act.producers:
+        yield risky(
+            "escalates", f"sudo {act.text}", "what runs in that shell is not seen", radius="high"
+        )
+
+
+# -- network and kernel
+
+_FIREWALL = re.compile(
+    r"-F|--flush|-X|-P|--policy|-D|--delete|flush|reset|disable|stop|delete|--panic-on|-Z"
+)
+
+
+_ADMITS: Mapping[str, re.Pattern[str]] = {
+    "nft": re.compile(r"add|insert|-f"),
+    "iptables": re.compile(r"-A|-I|-R|--append|--insert"),
+    "ip6tables": re.compile(r"-A|-I|-R|--append|--insert"),
+    "ufw": re.compile(r"allow|deny|enable|default|reject"),
+    "firewall-cmd": re.compile(r"--(?:add|remove|reload|set|permanent)\S*"),
+    "iptables-restore": re.compile(r".*"),
+}
+
+
+def _firewall(act: Act, world: World) -> Iterator[Finding]:
+    admits = _ADMITS.get(act.name)
+    if any(_FIREWALL.fullmatch(word) for word in act.words[1:]):
+        why = "it opens or closes the machine to the network"
+        yield risky("changes-system", act.text, why, radius="high")
+    elif admits is not None and any(admits.fullmatch(word) for word in act.words):
+        yield risky("changes-system", act.text, "it changes who reaches this machine")
+
+
+_IP = re.compile(r"set|del|delete|flush|add|change|replace|down")
+
+
+def _ip(act: Act, world: World) -> Iterator[Finding]:
+    if act.name == "ip":
+        words = [word for word in act.words[1:] if not word.startswith("-")]
+        if len(words) > 1 and _IP.fullmatch(words[1]):
+            yield risky(
+                "changes-system", act.text, "the machine may lose its network", "ip addr", "high"
+            )
+    elif (
+        act.name in ("ifdown",)
+        or "down" in act.words
+        or {"del", "delete", "flush"}.intersection(act.words)
+    ):
+        yield risky(
+            "changes-system", act.text, "the machine may lose its network", "ip addr", "high"
+        )
+
+
+_NMCLI = verbs(
+    (
+        Verb(
+            "(networking|radio|n|nm) (off|\\w+)",
+            "changes-system",
+            "the machine may lose its network",
+            "nmcli device",
+            "high",
+        ),
+        Verb(
+            "(connection|con|c|device|dev|d) (down|delete|modify|disconnect|del)",
+            "changes-system",
+            "the machine may lose its network",
+            "nmcli device",
+            "high",
+        ),
+    )
+)
+
+
+def _kernel(act: Act, world: World) -> Iterator[Finding]:
+    words = act.words[1:]
+    if act.name == "sysctl" and not (
+        {"-w", "-p", "--write", "--system"}.intersection(words) or any("=" in w for w in words)
+    ):
+        return
+    if act.name == "swapoff" or act.name in ("rmmod", "insmod", "modprobe", "sysctl", "kexec"):
+        if words:
+            yield risky(
+                "changes-system", act.text, "it changes the running kernel", "uname -a", "high"
+            )
+    elif act.name in ("setenforce", "aa-teardown", "aa-disable", "spctl", "csrutil"):
+        if "status" not in words:
+            yield fatal(
+                "weakens-guard", act.text, "it switches a protection of the system off", "uname -a"
+            )
+    elif act.name in ("hostnamectl", "timedatectl", "localectl") and any(
+        w.startswith("set-") for w in words
+    ):
+        yield risky("changes-system", act.text, "it changes the whole system", "uname -a")
+
+
+FAMILY: Family = {
+    **dict.fromkeys(
+        ("passwd", "chpasswd", "useradd", "adduser", "usermod", "userdel", "deluser", "groupadd",
+         "groupmod", "groupdel", "delgroup", "gpasswd", "visudo", "chsh", "vipw", "dscl",
+         "newusers", "addgroup", "sysadminctl"),
+        _accounts,
+    ),
+    **dict.fromkeys(("su", "sudo", "doas", "pkexec", "runuser"), _becomes),
+    **dict.fromkeys(("bash", "sh", "zsh", "dash", "ksh", "fish"), _shell_as_root),
+    **dict.fromkeys(
+        ("iptables", "ip6tables", "nft", "ufw", "firewall-cmd", "pfctl", "ebtables",
+         "iptables-restore"),
+        _firewall,
+    ),
+    **dict.fromkeys(("ip", "ifconfig", "ifdown", "route"), _ip),
+    "nmcli": _NMCLI,
+    **dict.fromkeys(
+        ("sysctl", "swapoff", "rmmod", "insmod", "modprobe", "kexec", "setenforce", "aa-teardown",
+         "aa-disable", "spctl", "csrutil", "hostnamectl", "timedatectl", "localectl"),
+        _kernel,
+    ),
+}  # fmt: skip

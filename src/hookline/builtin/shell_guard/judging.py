@@ -1,0 +1,146 @@
+"""Finds everything that speaks against a text, and makes one answer of it."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+
+from msgspec import structs
+
+from hookline.builtin.shell_guard.arguments import is_only_asked
+from hookline.builtin.shell_guard.families import code, embedded, own_guard, redirecting, unseen
+from hookline.builtin.shell_guard.families.register import JUDGES
+from hookline.builtin.shell_guard.model import Act, Finding, fatal, risky
+from hookline.builtin.shell_guard.reading import Story, read
+from hookline.builtin.shell_guard.secret_files import is_secret
+from hookline.builtin.shell_guard.world import World
+from hookline.shell import MAX_BYTES, split
+
+__all__ = ["found_in"]
+
+_MAX_DEPTH = 4
+# Words of one command, and redirections of one text, that are looked at.
+_MAX_WORDS = 1_000
+_MAX_REDIRECTS = 500
+# A program that runs code takes `--help` for an argument of that code.
+_TAKES_WORDS = frozenset(code.FAMILY) | unseen.SHELLS
+
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+
+Allowed = Callable[[str], bool]
+
+
+def _nothing(text: str) -> bool:
+    return False
+
+
+def found_in(
+    text: str, world: World, *, nested: bool = False, allowed: Allowed = _nothing
+) -> Iterator[Finding]:
+    """What speaks against running a text; ``nested`` when other code would run it."""
+    if len(text) > MAX_BYTES:
+        yield risky("unreadable", text[:60], "it is too long to be read", radius="high")
+        return
+    if nested:
+        world = structs.replace(world, depth=world.depth + 1)
+        if world.depth > _MAX_DEPTH or not world.spend():
+            yield risky(
+                "unreadable", text[:60], "there is too much code inside code", radius="high"
+            )
+            return
+    story = read(text, world)
+    yield from _unread(story)
+    for act in story.acts:
+        if not allowed(act.text):
+            yield from judged(act, world)
+            yield from _by_value(act, world)
+    yield from _written(story, world)
+    yield from _read_in(story)
+    yield from embedded.loaded(story.traces.assigned)
+    yield from embedded.multiplied(text)
+    yield from own_guard.assigned(story.traces)
+    yield from own_guard.set_by_wrappers(story.shell)
+    yield from unseen.run_later(story.acts, story.traces, world)
+    if any(act.name in _TAKES_WORDS for act in story.acts):
+        for hidden in story.decoded:
+            yield from found_in(hidden, world, nested=True)
+
+
+def judged(act: Act, world: World) -> Iterator[Finding]:
+    """What speaks against one command."""
+    if act.carrier in ("find", "fd") and any("{}" in word for word in act.words):
+        # What is found is known only to the search, which is judged for itself.
+        return
+    if act.name not in _TAKES_WORDS and is_only_asked(act.words):
+        return
+    if len(act.words) > _MAX_WORDS and act.name in JUDGES:
+        yield risky("unreadable", act.text[:60], f"it has {len(act.words)} words", radius="high")
+        return
+    if act.words[0].startswith(("http://", "https://")):
+        yield risky("runs-unseen-code", act.text, "nobody has read what this would run")
+    for judge in JUDGES.get(act.name, ()):
+        yield from judge(act, world)
+
+
+def _by_value(act: Act, world: World) -> Iterator[Finding]:
+    """Programs and code that stand in a variable which the text may have set."""
+    place = 1 if act.name == "eval" else 0
+    variable = _VARIABLE.fullmatch(act.words[place]) if len(act.words) > place else None
+    for value in act.variables.get(variable[1], ()) if variable is not None else ():
+        text = " ".join([value, *act.words[place + 1 :]])
+        if not _VARIABLE.match(value):
+            yield from found_in(text, world, nested=True)
+
+
+def _written(story: Story, world: World) -> Iterator[Finding]:
+    places = [(act.start, act.cwd) for act in story.acts if not act.depth]
+    starts = [start for start, _ in places]
+    if len(story.traces.redirects) > _MAX_REDIRECTS:
+        yield risky("unreadable", story.text[:60], "it opens too many files", radius="high")
+    for redirect in story.traces.redirects[:_MAX_REDIRECTS]:
+        at = bisect_right(starts, redirect.start) - 1
+        cwd = places[at][1] if at >= 0 else world.cwd
+        act = Act(
+            words=redirect.command or (":",),
+            exact=redirect.exact,
+            cwd=cwd,
+            variables=story.traces.variables,
+        )
+        yield from redirecting.redirected(redirect, act, world)
+
+
+def _read_in(story: Story) -> Iterator[Finding]:
+    for source in story.traces.sources:
+        if is_secret(source):
+            yield risky("reads-secret", f"< {source}", "that file usually holds secrets", "ls -la")
+
+
+def _unread(story: Story) -> Iterator[Finding]:
+    shell = story.shell
+    if not story.complete or not story.traces.complete:
+        yield risky(
+            "unreadable",
+            story.text[:60],
+            "it is too long or too deep to be read to its end",
+            radius="high",
+        )
+    elif shell.unreadable and split(_without_benign(story)).unreadable:
+        words = next((act.text for act in story.acts if not act.exact), story.text)
+        yield risky("unreadable", words[:100], "what this would run cannot be seen", radius="high")
+
+
+def _without_benign(story: Story) -> str:
+    """The text without what is unreadable and yet known to be harmless."""
+    source = story.source.encode("utf-8", "surrogatepass")
+    for act in reversed(story.acts):
+        if not act.depth and unseen.is_benign(act):
+            source = source[: act.start] + b":" + source[act.end :]
+    return source.decode("utf-8", "surrogatepass")
+
+
+def denied_by(patterns: tuple[str, ...], text: str, world: World) -> Iterator[Finding]:
+    """Commands that the person's own list denies."""
+    for act in read(text, world).acts:
+        pattern = next((each for each in patterns if fnmatchcase(act.text, each)), None)
+        if pattern is not None:
+            yield fatal("protected", act.text, f"your list denies `{pattern}`")

@@ -1,0 +1,77 @@
+"""The names of all programs that some family judges.
+
+They stand here once more so that a harmless command is known without loading a family; a test
+compares them with the tables.
+"""
+
+__all__ = ["LOOKERS", "PROGRAMS"]
+
+PROGRAMS = frozenset({
+    ".", "7z", "7za", "7zz", "Remove-Item", "Rscript", "aa-disable", "aa-teardown", "ack",
+    "addgroup", "adduser", "ag", "age", "alembic", "aliyun", "ansible", "ansible-playbook", "apk",
+    "apt", "apt-get", "aptitude", "aria2c", "artisan", "ash", "at", "awk", "aws", "az",
+    "badblocks", "base32", "base64", "bash", "bat", "batcat", "batch", "bfg", "blkdiscard", "bq",
+    "brew", "bsdtar", "btrfs", "bun", "busybox", "bw", "bzip2", "cargo", "cat", "cdk", "cdktf",
+    "cf", "cfdisk", "changeset", "chattr", "chflags", "chgrp", "chmod", "choco", "chown",
+    "chpasswd", "chsh", "clickhouse", "clickhouse-client", "cmd", "cmd.exe", "cmp", "cockroach",
+    "code", "colordiff", "column", "comm", "conda", "console", "consul", "copilot", "cp", "cqlsh",
+    "crane", "croc", "crontab", "cryptsetup", "csh", "csrutil", "curl", "curlie", "cut", "dart",
+    "dash", "dbmate", "dcfldd", "dd", "ddrescue", "declare", "delgroup", "delta", "deluser",
+    "deno", "diesel", "diff", "dig", "diskutil", "ditto", "django-admin", "dmsetup", "dnf", "doas",
+    "docker", "docker-compose", "doctl", "doppler", "dotnet", "dpkg", "drizzle-kit", "dropdb",
+    "dropuser", "dscl", "duckdb", "e2fsck", "eas", "eb", "ebtables", "echo", "egrep", "eksctl",
+    "emacs", "emerge", "enable", "env", "etcdctl", "eval", "ex", "export", "fastlane", "fd",
+    "fdfind", "fdisk", "fgrep", "find", "firebase", "firewall-cmd", "fish", "flask", "flatpak",
+    "flit", "flutter", "fly", "flyctl", "flyway", "fold", "format", "fsck", "ftp", "fuser", "gawk",
+    "gchmod", "gchown", "gcloud", "gcp", "gdd", "gdisk", "gem", "gfind", "gh", "ginstall", "git",
+    "git-filter-branch", "git-filter-repo", "glab", "gmake", "gmv", "goose", "gopass",
+    "goreleaser", "gpasswd", "gpg", "gpg2", "gradle", "gradlew", "grep", "grm", "groupadd",
+    "groupdel", "groupmod", "gsed", "gshred", "gsutil", "gtar", "gtee", "gtruncate", "gzip",
+    "halt", "hatch", "hcloud", "hd", "hdparm", "head", "helm", "heroku", "hexdump", "hookline",
+    "host", "hostnamectl", "http", "httpie", "https", "hub", "ibmcloud", "icacls", "iex",
+    "ifconfig", "ifdown", "incus", "infisical", "init", "initctl", "insmod", "install",
+    "invoke-rc.d", "ip", "ip6tables", "iptables", "iptables-restore", "ipython", "jq", "jsr",
+    "julia", "k", "k3d", "kafka-topics", "kafka-topics.sh", "kexec", "keydb-cli", "keyring",
+    "kill", "killall", "killall5", "kind", "knex", "kops", "ksh", "kubectl", "launchctl", "lerna",
+    "less", "lftp", "linode-cli", "liquibase", "litecli", "ln", "localectl", "losetup", "lpass",
+    "lua", "luajit", "lvreduce", "lvremove", "lxc", "magic-wormhole", "mail", "make", "mamba",
+    "manage.py", "mariadb", "mawk", "mc", "mdadm", "microk8s.kubectl", "micromamba", "migrate",
+    "minikube", "mix", "mke2fs", "mkfs", "mkfs.btrfs", "mkfs.exfat", "mkfs.ext2", "mkfs.ext3",
+    "mkfs.ext4", "mkfs.f2fs", "mkfs.fat", "mkfs.hfsplus", "mkfs.minix", "mkfs.msdos", "mkfs.ntfs",
+    "mkfs.vfat", "mkfs.xfs", "mkntfs", "mkswap", "modprobe", "mongo", "mongorestore", "mongosh",
+    "more", "most", "mount", "multipass", "mutt", "mv", "mvn", "mvnw", "mycli", "mysql",
+    "mysqladmin", "nano", "nawk", "nc", "ncat", "neonctl", "nerdctl", "netcat", "netlify", "newfs",
+    "newusers", "nft", "nix-env", "nl", "nmcli", "node", "nodejs", "nova", "np", "npm", "nslookup",
+    "ntfsfix", "nuget", "nvim", "nvme", "oc", "oci", "od", "op", "openssl", "openstack", "oras",
+    "osascript", "ovhai", "ovsx", "pacman", "parted", "partprobe", "paru", "pass", "passwd",
+    "paste", "pastebinit", "pdm", "perl", "pfctl", "pg_restore", "pgcli", "php", "ping", "pip",
+    "pip3", "pipx", "pkexec", "pkill", "planetscale", "pnpm", "pod", "podman", "podman-compose",
+    "poetry", "port", "poweroff", "powershell", "powershell.exe", "pr", "printenv", "printf",
+    "prisma", "pscale", "psql", "pulumi", "pvremove", "pwsh", "pypy", "pypy3", "python", "python2",
+    "python3", "python3.10", "python3.11", "python3.12", "python3.13", "python3.14", "python3.15",
+    "python3.16", "python3.17", "python3.18", "python3.19", "python3.6", "python3.7", "python3.8",
+    "python3.9", "rabbitmqctl", "rails", "railway", "rake", "rc-service", "rclone", "readonly",
+    "reboot", "redis-cli", "render", "resize2fs", "rev", "rg", "rm", "rmdir", "rmmod", "route",
+    "rpm", "rsync", "ruby", "runuser", "s3cmd", "sam", "scoop", "scp", "scw", "sdiff",
+    "secret-tool", "security", "sed", "semantic-release", "sendmail", "sequelize", "sequelize-cli",
+    "serverless", "service", "setenforce", "setenv", "setfacl", "sfdisk", "sftp", "sgdisk", "sh",
+    "shred", "shutdown", "skill", "skopeo", "slay", "sls", "snap", "snowsql", "socat", "sops",
+    "sort", "source", "spctl", "split", "sponge", "sqlcmd", "sqlite", "sqlite3", "srm", "ssh",
+    "ssh-keygen", "sst", "strings", "su", "sudo", "supabase", "swapoff", "sysadminctl", "sysctl",
+    "systemctl", "tac", "tail", "tar", "tcsh", "tee", "telinit", "telnet", "terraform",
+    "terragrunt", "tftp", "timedatectl", "tofu", "tr", "transfer", "trash-empty", "trino",
+    "truncate", "tune2fs", "turso", "twine", "typeorm", "typeset", "ufw", "umount", "uniq",
+    "unlink", "unset", "unzip", "useradd", "userdel", "usermod", "usql", "uv", "vagrant",
+    "valkey-cli", "vault", "vercel", "vgremove", "vi", "view", "vim", "vimdiff", "vipw", "visudo",
+    "vsce", "wget", "wget2", "winget", "wipe", "wipefs", "wormhole", "wrangler", "wsl",
+    "xbps-remove", "xfs_repair", "xh", "xkill", "xxd", "xz", "yarn", "yay", "yq", "yum", "zcat",
+    "zfs", "zgrep", "zip", "zpool", "zsh", "zypper",
+})  # fmt: skip
+
+LOOKERS = frozenset({
+    "base32", "base64", "bat", "batcat", "bzip2", "cat", "cmp", "code", "colordiff", "column",
+    "comm", "cut", "delta", "diff", "echo", "fold", "gzip", "hd", "head", "hexdump", "jq", "less",
+    "more", "most", "nano", "nl", "od", "paste", "pr", "printf", "rev", "sdiff", "sort", "split",
+    "strings", "tac", "tail", "tr", "uniq", "vimdiff", "xxd", "xz", "yq", "zcat",
+})  # fmt: skip
+"""Those that only show what they are given, and matter where that is a secret."""

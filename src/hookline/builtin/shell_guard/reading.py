@@ -1,0 +1,201 @@
+"""Turns shell text into acts: each simple command with its directory, its input and its place."""
+
+import base64
+import binascii
+import os
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from msgspec import Struct, structs
+
+from hookline.builtin.shell_guard.model import Act
+from hookline.builtin.shell_guard.targets import targets
+from hookline.builtin.shell_guard.traces import Traces, trace
+from hookline.builtin.shell_guard.world import World
+from hookline.shell import ShellText, SimpleCommand, split
+
+__all__ = ["Story", "read"]
+
+# Variables that are the same for every command, so the text is read with them set.
+_KNOWN = re.compile(r"\$\{?(HOME|USER|LOGNAME|TMPDIR)\b")
+_MOVERS = frozenset({"cd", "chdir", "pushd"})
+_ELSEWHERE = frozenset({
+    "ssh", "docker", "podman", "nerdctl", "kubectl", "oc", "docker-compose", "lxc", "incus",
+    "vagrant", "chroot", "multipass",
+})  # fmt: skip
+_PIPE = re.compile(r"(?<!\|)\|&?(?!\|)")
+_DECODERS = frozenset({"base64", "gbase64", "base32"})
+_MAX_DECODED = 16_384
+# More commands than anybody writes in one text; what is beyond them is not looked at.
+_MAX_ACTS = 1_000
+
+
+class Story(Struct, frozen=True):
+    """Everything that a text would do, in order."""
+
+    text: str
+    source: str
+    """The text with what is known about variables in front: what spans are counted in."""
+    acts: tuple[Act, ...]
+    traces: Traces
+    shell: ShellText
+    decoded: tuple[str, ...] = ()
+    """Texts that were written down in base64."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every command of the text is among the acts."""
+        return not self.shell.incomplete and len(self.acts) == len(self.shell.commands)
+
+
+def read(text: str, world: World) -> Story:
+    """The story of a text. Never raises for any text."""
+    set_first = _settings(text, world)
+    shell = split(set_first + text)
+    traces = trace(set_first + text, shell)
+    acts = _acts(set_first + text, shell, traces, world)
+    return Story(text, set_first + text, acts, traces, shell, tuple(_decoded(acts)))
+
+
+def _settings(text: str, world: World) -> str:
+    """Assignments to put in front, so that words come with their values in place."""
+    values = {
+        "HOME": world.home,
+        "USER": world.env.get("USER", ""),
+        "LOGNAME": world.env.get("LOGNAME", ""),
+        "TMPDIR": world.env.get("TMPDIR", ""),
+    }
+    wanted = sorted(set(_KNOWN.findall(text)))
+    lines = [f"{name}='{values[name]}'\n" for name in wanted if _is_plain(values[name])]
+    return "".join(lines)
+
+
+def _is_plain(value: str) -> bool:
+    return bool(re.fullmatch(r"[\w./+@:,-]+", value))
+
+
+def _acts(text: str, shell: ShellText, traces: Traces, world: World) -> tuple[Act, ...]:
+    source = text.encode("utf-8", "surrogatepass")
+    commands = shell.commands[:_MAX_ACTS]
+    piped = _piped(source, commands)
+    places = _Places(source, world)
+    acts: list[Act] = []
+    carriers: list[tuple[int, str]] = []
+    for at, command in enumerate(commands):
+        while carriers and carriers[-1][0] >= command.depth:
+            carriers.pop()
+        words = traces.aliased(command.words)
+        act = Act(
+            words=words,
+            exact=command.exact,
+            wrappers=command.wrappers,
+            cwd=places.before(command),
+            elsewhere=next((name for _, name in carriers if name in _ELSEWHERE), ""),
+            carrier=carriers[-1][1] if carriers else "",
+            producers=(acts[-1], *acts[-1].producers) if at and piped[at] else (),
+            inputs=traces.inputs.get(command.start, ()) if not command.depth else (),
+            variables=traces.variables,
+            start=command.start,
+            end=command.end,
+            depth=command.depth,
+        )
+        acts.append(_with_literal_input(act))
+        places.after(command, act)
+        inside = next((each for each in command.wrappers if each in _ELSEWHERE), "")
+        if inside:
+            acts[-1] = structs.replace(act, elsewhere=inside)
+        carriers.append((command.depth, command.name))
+    return tuple(acts)
+
+
+def _piped(source: bytes, commands: Sequence[SimpleCommand]) -> list[bool]:
+    """Of each command, whether it reads what the one before it writes."""
+    found = [False]
+    for before, after in pairwise(commands):
+        if before.start == after.start or after.start < before.end:
+            # Code inside code has no place of its own: the pipe may be there.
+            found.append(before.depth == after.depth and before.depth > 0)
+        else:
+            gap = source[before.end : after.start].decode("utf-8", "replace")
+            found.append(bool(_PIPE.search(gap)) and before.depth <= after.depth)
+    return found
+
+
+def _with_literal_input(act: Act) -> Act:
+    """What ``echo`` and ``printf`` write is there to be read."""
+    if act.inputs or not act.producers or act.producers[0].name not in ("echo", "printf", "cat"):
+        return act
+    first = act.producers[0]
+    if first.name == "cat":
+        return structs.replace(act, inputs=first.inputs)
+    words = [word for word in first.words[1:] if not word.startswith("-")]
+    return structs.replace(act, inputs=(" ".join(words).replace("\\n", "\n"),))
+
+
+def _decoded(acts: Iterable[Act]) -> Iterable[str]:
+    """What base64 hides in the text itself."""
+    for act in acts:
+        if act.name not in _DECODERS or not act.inputs:
+            continue
+        for text in act.inputs:
+            if len(text) <= _MAX_DECODED:
+                try:
+                    yield base64.b64decode(text.strip(), validate=False).decode()
+                except (binascii.Error, ValueError):
+                    continue
+
+
+class _Places:
+    """Follows ``cd`` through a text, into subshells and out of them."""
+
+    def __init__(self, source: bytes, world: World) -> None:
+        self._source = source
+        self._world = world
+        self._at = 0
+        self._cwd = world.cwd
+        self._outer: list[str] = []
+        # Code inside code begins where its carrier is, and leaves that as it was.
+        self._inner: list[tuple[int, str]] = []
+
+    def before(self, command: SimpleCommand) -> str:
+        """The directory a command runs in."""
+        while self._inner and self._inner[-1][0] > command.depth:
+            self._cwd = self._inner.pop()[1]
+        if command.start >= self._at:
+            gap = self._source[self._at : command.start]
+            if b"(" in gap or b")" in gap:
+                self._cross(gap)
+            self._at = command.end
+        return self._cwd
+
+    def _cross(self, gap: bytes) -> None:
+        for mark in gap:
+            if mark == ord("("):
+                self._outer.append(self._cwd)
+            elif mark == ord(")") and self._outer:
+                self._cwd = self._outer.pop()
+
+    def after(self, command: SimpleCommand, act: Act) -> None:
+        """Move if it moves."""
+        if act.name == "popd" or (act.name == "env" and "-C" in act.words):
+            self._cwd = ""
+        if act.name not in _MOVERS:
+            return
+        if command.depth and (not self._inner or self._inner[-1][0] < command.depth):
+            self._inner.append((command.depth, self._cwd))
+        operands = [word for word in act.words[1:] if word != "--" and not _is_option(word)]
+        self._cwd = self._moved(operands[0] if operands else "~", act)
+
+    def _moved(self, word: str, act: Act) -> str:
+        found = targets(word, act, self._world)
+        if len(found) != 1 or not found[0].known or found[0].pattern:
+            return ""
+        if not found[0].path:
+            # A directory that ``mktemp`` made: whatever is in it is temporary, too.
+            return "/tmp/made" if found[0].place.name == "TEMP" else ""  # noqa: S108
+        return os.path.realpath(found[0].path)
+
+
+def _is_option(word: str) -> bool:
+    return len(word) > 1 and word[0] == "-"

@@ -1,0 +1,189 @@
+"""What a list of commands does not show: redirections, assignments, here-documents, loops.
+
+Reads the same text with the same readers as ``split`` does, and keeps what those pass over.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from hookline.shell import MAX_BYTES, ShellText, literal_words
+from hookline.shell.budget import Budget, Exhausted
+from hookline.shell.fields import NOTHING, Reading, as_source, as_text
+from hookline.shell.script import Command, Script
+from hookline.shell.statements import StatementReader
+from hookline.shell.texts import TextReader
+
+__all__ = ["Redirect", "Traces", "trace"]
+
+_NEEDED = re.compile(r"[<>=]|\bfor\b")
+_LOOP = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*(?:;|\n)\s*do\b")
+_CODE = frozenset({
+    "bash", "sh", "zsh", "dash", "ksh", "ash", "fish", "eval", "su", "ssh", "watch", "script",
+    "flock", "xargs", "parallel", "trap", "timeout", "runuser", "find", "docker", "kubectl", "at",
+})  # fmt: skip
+_WRITES = re.compile(r">|<<|HOOKLINE_")
+_MAX_TEXTS = 32
+
+
+class Redirect(Struct, frozen=True):
+    """Output sent to a file."""
+
+    operator: str
+    target: str
+    exact: bool
+    command: tuple[str, ...]
+    """Whose output it is; empty when the file is only opened."""
+    start: int
+    fed: bool = False
+    """Whether a here-document gives that command something to write."""
+
+
+class Traces(Struct, frozen=True, kw_only=True):
+    """Everything beside the commands of one text."""
+
+    redirects: tuple[Redirect, ...] = ()
+    sources: tuple[str, ...] = ()
+    """Files that are read by ``<``."""
+    assigned: tuple[tuple[str, str], ...] = ()
+    inputs: Mapping[int, tuple[str, ...]] = {}
+    """Here-documents by where the command they are for begins."""
+    variables: Mapping[str, tuple[str, ...]] = {}
+    aliases: Mapping[str, tuple[str, ...]] = {}
+    complete: bool = True
+    """False when there was more code than is read."""
+
+    def aliased(self, words: tuple[str, ...]) -> tuple[str, ...]:
+        """The words with an alias at their head put out."""
+        return (*self.aliases[words[0]], *words[1:]) if words[0] in self.aliases else words
+
+
+class _Statements(StatementReader):
+    """Keeps the redirections it reads."""
+
+    redirects: list[tuple[Command | None, str, str, int]]
+
+    def _redirection(self, match: re.Match[str]) -> int:
+        end = super()._redirection(match)
+        target = self._source[match.end() : end].strip()
+        command = None if self._closed else self._command
+        self.redirects.append((command, match.group(2), target, match.start()))
+        return end
+
+
+class _Text(TextReader):
+    """Reads a text, keeping the redirections of every script in it."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.redirects: list[tuple[Command | None, str, str, int]] = []
+        super().__init__(reading, 0, NOTHING)
+
+    def _read(self, at: int, script: Script) -> int:
+        outer, self._script = self._script, script
+        self.scripts.append(script)
+        statements = _Statements(self._reading, self._words, script, self.found)
+        statements.redirects = self.redirects
+        end = statements.run(at)
+        self._script = outer
+        return end
+
+
+def trace(text: str, shell: ShellText) -> Traces:
+    """The traces of a text and of the code in its commands."""
+    found = _Found()
+    waiting = [text, *_code(shell)] if _NEEDED.search(text) else []
+    budget = Budget()
+    at = 0
+    while at < len(waiting) and at < _MAX_TEXTS:
+        read = _read(waiting[at], budget)
+        if read is None:
+            break
+        waiting += found.take(read, nested=at > 0)
+        at += 1
+    return Traces(
+        redirects=tuple(found.redirects),
+        sources=tuple(found.sources),
+        assigned=tuple(found.assigned),
+        inputs=found.inputs,
+        variables=_variables(text, found.assigned),
+        aliases=_aliases(shell),
+        complete=at == len(waiting),
+    )
+
+
+class _Found:
+    """What is collected from one text after the other."""
+
+    def __init__(self) -> None:
+        self.redirects: list[Redirect] = []
+        self.sources: list[str] = []
+        self.assigned: list[tuple[str, str]] = []
+        self.inputs: dict[int, tuple[str, ...]] = {}
+
+    def take(self, read: _Text, *, nested: bool) -> list[str]:
+        """Add what a text shows; the texts that its shells would run are still to be read."""
+        self.redirects += _redirects(read, nested=nested)
+        signs = ((sign, as_text(raw)) for _, sign, raw, _ in read.redirects)
+        self.sources += [raw.strip("\"'") for sign, raw in signs if sign == "<"]
+        inner: list[str] = []
+        for command in (item for item in read.found if isinstance(item, Command)):
+            self.assigned += [
+                (name, as_text(value.text) if value.text or value.exact else "\0")
+                for name, value in command.assigned
+            ]
+            given = tuple(as_text(each.text) for each in command.inputs)
+            if given and not nested:
+                self.inputs[command.start] = given
+            if given and any(word.text.rpartition("/")[2] in _CODE for word in command.words):
+                inner += [each for each in given if _WRITES.search(each)]
+        return inner
+
+
+def _read(source: str, budget: Budget) -> _Text | None:
+    if len(source) > MAX_BYTES:
+        return None
+    try:
+        return _Text(Reading(as_source(source).replace("\0", ""), budget))
+    except Exhausted:
+        return None
+
+
+def _code(shell: ShellText) -> Iterator[str]:
+    """Words that are code themselves, and write files."""
+    for command in shell.commands:
+        if command.full[0].rpartition("/")[2] in _CODE or command.name in _CODE:
+            yield from {word for word in command.words[1:] if _WRITES.search(word)}
+
+
+def _redirects(read: _Text, *, nested: bool) -> Iterator[Redirect]:
+    for command, operator, raw, start in read.redirects:
+        if ">" not in operator:
+            continue
+        words = literal_words(as_text(raw))
+        literal = len(words) == 1 and (words[0].start, words[0].end) == (0, len(as_text(raw)))
+        target = words[0].text if literal else as_text(raw).replace('"', "")
+        own = () if command is None else tuple(as_text(word.text) for word in command.words)
+        fed = command is None or bool(command.inputs)
+        yield Redirect(operator, target, literal, own, -1 if nested else start, fed)
+
+
+def _variables(text: str, assigned: Sequence[tuple[str, str]]) -> Mapping[str, tuple[str, ...]]:
+    """Sources of the values that variables may have by the time they are used."""
+    found: dict[str, list[str]] = {}
+    for name, value in assigned:
+        found.setdefault(name, []).append(value.strip('"'))
+    for name, words in _LOOP.findall(text):
+        found.setdefault(name, []).extend(word.strip("\"'") for word in words.split())
+    return {name: tuple(values) for name, values in found.items()}
+
+
+def _aliases(shell: ShellText) -> Mapping[str, tuple[str, ...]]:
+    found = {}
+    for command in shell.commands:
+        if command.name == "alias":
+            for word in command.words[1:]:
+                name, _, value = word.partition("=")
+                if value.split():
+                    found[name] = tuple(value.split())
+    return found

@@ -1,0 +1,1 @@
+"""The families of tokens, by what they open."""
