@@ -182,9 +182,11 @@ def end_bearers(nonce: str) -> None:
 
 def _remove(root: str) -> None:
     def unlocked(call: Callable[..., object], path: str, _: object) -> None:
-        # A read-only directory keeps what is in it; ours it is, so we may open it.
+        # A read-only directory keeps what is in it; ours it is, so we may open it. Never what the
+        # room itself lies in: that is everybody's.
         with suppress(OSError):
-            os.chmod(os.path.dirname(path), stat.S_IRWXU)
+            if path != root:
+                os.chmod(os.path.dirname(path), stat.S_IRWXU)
             if not os.path.islink(path) and os.path.isdir(path):
                 os.chmod(path, stat.S_IRWXU)
                 shutil.rmtree(path)

@@ -332,7 +332,7 @@ def test_hooks_of_ours_are_calls_of_hookline_and_the_report_knows_what_they_say(
     assert no["line"] == 3
     assert {each["property"] for each in no["findings"]} == {"handler", "event", "verdict.deny"}
     told = {each["property"]: each["status"] for each in change["findings"]}
-    assert told["effect.input"] == "replaced"
+    assert told["effect.input"] == "kept"
     assert [each["from"] for each in run["findings"] if each["status"] == "lost"] == ["setup"]
     printed = convert(machine, str(file), "--to", "codex", a="hookline")
     line = printed.json["hooks"]["PreToolUse"][0]["hooks"][0]["command"]

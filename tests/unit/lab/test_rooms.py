@@ -1,6 +1,7 @@
 """Rooms: fresh, closed to others, without anything of the person's, and gone at the end."""
 
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -155,3 +156,16 @@ def test_two_rooms_have_different_marks() -> None:
     with furnished_room() as one, furnished_room() as other:
         assert one.env[MARK] != other.env[MARK]
         assert one.root != other.root
+
+
+def test_what_a_room_lies_in_is_left_as_it_was_even_when_the_room_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Of a short name, since a room keeps out of directories with a long one.
+    with tempfile.TemporaryDirectory(prefix="r-") as around:
+        os.chmod(around, 0o1777)
+        monkeypatch.setattr(tempfile, "tempdir", around)
+        with furnished_room() as room:
+            assert os.path.dirname(room.root) == around
+            shutil.rmtree(room.root)
+        assert stat.S_IMODE(os.stat(around).st_mode) == 0o1777
