@@ -108,7 +108,10 @@ def _bring(package: Package, cache: str, npm: str, env: Mapping[str, str]) -> Pr
 
 
 def _install(npm: str, packages: Sequence[str], into: str, env: Mapping[str, str]) -> None:
-    words = ("install", "--prefix", into, "--ignore-scripts", "--no-audit", "--no-fund")
+    # A project of its own, and not `--prefix`: that would also hide the settings that npm has for
+    # the whole machine, such as whom to trust.
+    Path(into, "package.json").write_text("{}\n", encoding="ascii")
+    words = ("install", "--ignore-scripts", "--no-audit", "--no-fund")
     argv = (npm, *words, "--omit=dev", "--save-exact", "--loglevel=error", *packages)
     ran = _run(argv, env, into, _NPM_TIMEOUT)
     if ran.timed_out:

@@ -45,7 +45,7 @@ class Bench:
     def put_npm(self, body: str) -> None:
         """An npm that does this in the directory ``$into``, and writes down how it was called."""
         self.put(
-            "npm", f'echo "$@" >> {self.log}\ninto=$3\n{body.format(platform=platform_name())}'
+            "npm", f'echo "$@" >> {self.log}\ninto=$PWD\n{body.format(platform=platform_name())}'
         )
 
     def acquired(self, package: Package = PACKAGE) -> Sequence[str]:
@@ -187,3 +187,8 @@ def test_a_platform_is_named_as_npm_names_it() -> None:
     system, _, machine = platform_name().partition("-")
     assert system == sys.platform
     assert machine not in {"", "x86_64", "aarch64"}
+
+
+def test_npm_is_called_so_that_it_reads_the_settings_of_the_whole_machine(bench: Bench) -> None:
+    bench.put_npm('test -f package.json || exit 1\ncase "$*" in *--prefix*) exit 1 ;; esac' + WORKS)
+    assert bench.acquired()
