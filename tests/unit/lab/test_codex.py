@@ -80,7 +80,7 @@ def test_the_latest_models_call_a_tool_from_a_script(act: Act, code: str) -> Non
         ),
         (
             Codex(code_mode=True),
-            '{"task_name": "/root/task"}',
+            '{"task_name": "/agents/task"}',
             ("collaboration.wait_agent", {"timeout_ms": 60_000}),
         ),
     ],
