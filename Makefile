@@ -44,11 +44,11 @@ test: setup
 
 # Real, unmodified clients: pinned versions from npm, installed by the suite into its cache.
 test-interop: setup
-	$(BIN)/python -m pytest -m interop --numprocesses auto --dist loadscope tests/interop
+	$(BIN)/python -m pytest -m interop -p no:randomly --numprocesses auto --dist loadscope tests/interop
 
 # The same, and what was proven is written to the dialects' evidence.toml.
 evidence: setup
-	$(BIN)/python -m pytest -m interop --numprocesses auto --dist loadscope --write-evidence tests/interop
+	$(BIN)/python -m pytest -m interop -p no:randomly --numprocesses auto --dist loadscope --write-evidence tests/interop
 	$(BIN)/python tools/generate.py
 
 check: setup

@@ -5,8 +5,10 @@ Hooks are written as people write them, into a ``hookline.yaml``, and put in by 
 
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ class Arena:
 
     def __init__(self, set_up: Stage) -> None:
         self.stage = set_up
+        self._began: list[tuple[int, Session]] = []
 
     @property
     def client(self) -> Client:
@@ -42,7 +45,9 @@ class Arena:
 
     def play(self, script: Script, *, wish: Wish | None = None, timeout: float = 0.0) -> Session:
         """One session, which has to end by itself."""
+        began = time.time_ns()
         session = self.stage.play(script, wish=wish, timeout=timeout)
+        self._began.append((began, session))
         assert not session.cut, f"{session.cut}: {session.stderr.decode(errors='replace')}"
         return session
 
@@ -88,10 +93,27 @@ class Arena:
         path = Path(self.room.root, name)
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
-    def witnessed(self) -> Sequence[Mapping[str, Any]]:
-        """The events that a `witness` was shown, in the order in which it was."""
+    def witnessed(self, session: Session | None = None) -> Sequence[Mapping[str, Any]]:
+        """The events that a `witness` was shown, in the order in which it was.
+
+        Those of one session are told apart by time, so that a test sees the same ones whichever
+        others ran before it.
+        """
         folder = Path(self.room.root, WITNESSED)
-        return [json.loads(path.read_bytes()) for path in sorted(folder.glob("[!.]*"))]
+        since, until = self._span(session)
+        return [
+            json.loads(path.read_bytes())
+            for path in sorted(folder.glob("[!.]*"))
+            if since <= int(path.name.partition("-")[0]) < until
+        ]
+
+    def _span(self, session: Session | None) -> tuple[int, float]:
+        """From the beginning of a session to that of the next."""
+        if session is None:
+            return 0, inf
+        place = next(at for at, (_, played) in enumerate(self._began) if played is session)
+        later = self._began[place + 1 :]
+        return self._began[place][0], later[0][0] if later else inf
 
     def natives(self) -> list[str]:
         """The client's own names of the events that a `witness` was shown."""

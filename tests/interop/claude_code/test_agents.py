@@ -96,9 +96,9 @@ def played(place: Arena) -> Session:
     return place.play(SCRIPT)
 
 
-def seen(place: Arena, native: str) -> list[str]:
+def seen(place: Arena, played: Session, native: str) -> list[str]:
     """The events of one kind, as the texts that hooks were shown."""
-    return [json.dumps(each) for each in place.witnessed() if each["native_event"] == native]
+    return [json.dumps(each) for each in place.witnessed(played) if each["native_event"] == native]
 
 
 # ── sub-agents ──
@@ -136,7 +136,7 @@ def test_context_at_its_start_reaches_the_sub_agents_own_model(
 ) -> None:
     assert "MK_BEGIN" in told_at(played, 0, HELPER)
     assert "MK_BEGIN" not in "".join(texts(each.body) for each in conversation(played))
-    assert len(seen(place, "SubagentStart")) == 1
+    assert len(seen(place, played, "SubagentStart")) == 1
 
 
 @pytest.mark.proves("claude-code", "SubagentStart.deny=none")
@@ -151,7 +151,7 @@ def test_a_sub_agent_is_kept_going_and_then_may_stop(place: Arena, played: Sessi
     after = [each for each in conversation(played, HELPER) if "MK_AGENT_GO_ON" in texts(each.body)]
     assert len(after) == 2
     assert "MK_REPORT" in heard(played, "MK_HELPER")
-    assert len(seen(place, "SubagentStop")) == 2
+    assert len(seen(place, played, "SubagentStop")) == 2
 
 
 # ── tasks ──
@@ -163,7 +163,7 @@ def test_a_denied_task_is_not_on_the_list_and_its_twin_is(place: Arena, played: 
     listed = heard(played, "TaskList")
     assert "Allowed" in listed
     assert "Forbidden" not in listed
-    assert len(seen(place, "TaskCreated")) == 2
+    assert len(seen(place, played, "TaskCreated")) == 2
 
 
 @pytest.mark.proves("claude-code", "TaskCompleted.fires", "TaskCompleted.follow_up")
@@ -174,7 +174,7 @@ def test_a_task_that_is_not_done_stays_open_until_it_may_be_completed(
     assert "MK_NOT_DONE" in told
     assert "#1 [pending] Allowed" in played.sent
     assert "#1 [completed] Allowed" in played.sent
-    assert len(seen(place, "TaskCompleted")) == 2
+    assert len(seen(place, played, "TaskCompleted")) == 2
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +200,7 @@ def test_the_agent_is_kept_going_and_then_may_stop(place: Arena, played: Session
     assert "MK_GO_ON" in told_at(played, -1)
     assert ended(played)["result"] == "MK_REALLY_ENOUGH"
     assert played.exit_code == 0
-    assert len(seen(place, "Stop")) >= 2
+    assert len(seen(place, played, "Stop")) >= 2
 
 
 @pytest.mark.proves("claude-code", "several.follow-ups")

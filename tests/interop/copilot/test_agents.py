@@ -74,9 +74,9 @@ def played(place: Arena) -> Session:
     return place.play(SCRIPT)
 
 
-def seen(place: Arena, native: str) -> list[Any]:
+def seen(place: Arena, played: Session, native: str) -> list[Any]:
     """The events of one kind that hooks were shown."""
-    return [each for each in place.witnessed() if each["native_event"] == native]
+    return [each for each in place.witnessed(played) if each["native_event"] == native]
 
 
 # ── sub-agents ──
@@ -97,7 +97,7 @@ def test_redacted_output_is_what_a_sub_agents_model_sees(played: Session) -> Non
 
 @pytest.mark.proves("copilot", "subagent.fires")
 def test_hooks_are_told_which_agent_calls_a_tool(place: Arena, played: Session) -> None:
-    called = {each["tool"].get("command"): each for each in seen(place, "preToolUse")}
+    called = {each["tool"].get("command"): each for each in seen(place, played, "preToolUse")}
     assert called["touch sub-ran"]["agent"]["name"] == "general-purpose"
     assert called["touch sub-ran"]["agent"]["id"]
     assert called["touch went-on"]["agent"]["name"] == "root"
@@ -121,12 +121,12 @@ def test_context_at_its_start_reaches_the_sub_agents_own_model(
 ) -> None:
     assert "MK_BEGIN" in told_at(played, 0, HELPER)
     assert "MK_BEGIN" not in "".join(texts(each.body) for each in conversation(played))
-    assert len(seen(place, "subagentStart")) == 1
+    assert len(seen(place, played, "subagentStart")) == 1
 
 
 @pytest.mark.proves("copilot", "subagentStart.deny=none")
 def test_a_sub_agent_that_began_cannot_be_refused_any_more(place: Arena, played: Session) -> None:
-    assert len(seen(place, "subagentStart")) == 1
+    assert len(seen(place, played, "subagentStart")) == 1
     assert place.ran("sub-ran")
     assert "MK_TOO_LATE" not in played.sent
 
@@ -137,7 +137,7 @@ def test_a_sub_agent_is_kept_going_and_then_may_stop(place: Arena, played: Sessi
     after = [each for each in conversation(played, HELPER) if "MK_AGENT_GO_ON" in texts(each.body)]
     assert len(after) == 2
     assert "MK_REPORT" in heard(played, "MK_HELPER")
-    assert len(seen(place, "subagentStop")) == 2
+    assert len(seen(place, played, "subagentStop")) == 2
 
 
 # ── stopping ──
@@ -149,7 +149,7 @@ def test_the_agent_is_kept_going_and_then_may_stop(place: Arena, played: Session
     assert "MK_GO_ON" in told_at(played, -1)
     assert b"MK_REALLY_ENOUGH" in played.stdout
     assert played.exit_code == 0
-    assert len(seen(place, "agentStop")) >= 2
+    assert len(seen(place, played, "agentStop")) >= 2
 
 
 @pytest.mark.proves("copilot", "several.follow-ups")
