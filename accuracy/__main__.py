@@ -38,22 +38,25 @@ def main() -> int:
     parser.add_argument("part", nargs="?", choices=("shell", "secrets"), default="shell")
     parser.add_argument("--config", type=Path, help="a hookline.yaml; default: the starter config")
     parser.add_argument("--scope", choices=("tokens", "likely", "all"), default="likely")
+    parser.add_argument(
+        "--building", action="store_true", help="keep the misses among those held back out of sight"
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if options.part == "secrets":
         found = secrets_run.judge({"scope": options.scope})
         if options.json:
-            print(json.dumps(secrets_run.report(found), indent=1))
+            print(json.dumps(secrets_run.report(found, building=options.building), indent=1))
         else:
-            secrets_run.show(found)
+            secrets_run.show(found, building=options.building)
         return 0
     content = options.config.read_bytes() if options.config else starter()
     with tempfile.TemporaryDirectory(prefix="hookline-accuracy-") as root:
         judged = asyncio.run(_judge(Path(root).resolve(), content))
     if options.json:
-        print(json.dumps(_data(judged), indent=1))
+        print(json.dumps(_data(judged, building=options.building), indent=1))
     else:
-        _show(judged)
+        _show(judged, building=options.building)
     return 0
 
 
@@ -113,12 +116,29 @@ def _halves(judged: Sequence[Judged]) -> dict[str, dict[str, float | int]]:
     }
 
 
+def _by_file(judged: Sequence[Judged]) -> dict[str, dict[str, float | int]]:
+    """What was written before the guard, and what after it: the half that is held back of each."""
+    found: dict[str, dict[str, float | int]] = {}
+    for file in dict.fromkeys(each.case.file for each in judged):
+        own = [each for each in judged if each.case.file == file]
+        held = [each for each in own if each.case.held_back]
+        found[f"{file}.txt"] = _rates(own)
+        if held:
+            found[f"{file}.txt, held"] = _rates(held)
+    return found
+
+
+def _missed(judged: Sequence[Judged], *, building: bool) -> list[Judged]:
+    """Every miss; while a guard is built, only those that it may be built with."""
+    return [each for each in judged if not each.right and not (building and each.case.held_back)]
+
+
 def _by_family(judged: Sequence[Judged]) -> dict[str, dict[str, float | int]]:
     families = dict.fromkeys(each.case.family for each in judged)
     return {name: _rates([one for one in judged if one.case.family == name]) for name in families}
 
 
-def _data(judged: Sequence[Judged]) -> dict[str, object]:
+def _data(judged: Sequence[Judged], *, building: bool = False) -> dict[str, object]:
     misses = [
         {
             "family": each.case.family,
@@ -127,25 +147,27 @@ def _data(judged: Sequence[Judged]) -> dict[str, object]:
             "verdict": each.verdict,
             "reason": each.reason,
         }
-        for each in judged
-        if not each.right and not each.case.held_back
+        for each in _missed(judged, building=building)
     ]
-    return {"halves": _halves(judged), "families": _by_family(judged), "misses": misses}
+    return {
+        "halves": _halves(judged),
+        "files": _by_file(judged),
+        "families": _by_family(judged),
+        "misses": misses,
+    }
 
 
-def _show(judged: Sequence[Judged]) -> None:
+def _show(judged: Sequence[Judged], *, building: bool) -> None:
     head = f"{'':<22} {'dangerous':>9} {'flagged':>8} {'harmless':>9} {'passed':>8}"
     print(head)
-    for name, rates in (_halves(judged) | _by_family(judged)).items():
+    for name, rates in (_halves(judged) | _by_file(judged) | _by_family(judged)).items():
         print(
             f"{name:<22} {rates['dangerous']:>9} {_share(rates, 'dangerous', 'flagged'):>8} "
             f"{rates['harmless']:>9} {_share(rates, 'harmless', 'passed'):>8}"
         )
-    # Those held back are counted above and not shown: whoever reads them has them in sight.
-    for each in judged:
-        if not each.right and not each.case.held_back:
-            what = "not flagged" if each.case.dangerous else f"{each.verdict}: {each.reason}"
-            print(f"miss [{each.case.family}] {each.case.written}  ({what})")
+    for each in _missed(judged, building=building):
+        what = "not flagged" if each.case.dangerous else f"{each.verdict}: {each.reason}"
+        print(f"miss [{each.case.family}] {each.case.written}  ({what})")
 
 
 def _share(rates: dict[str, float | int], count: str, rate: str) -> str:

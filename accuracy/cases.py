@@ -19,10 +19,14 @@ class Case(Struct, frozen=True):
     family: str
     dangerous: bool
     written: str
+    file: str = ""
+    """The file it stands in, without its ending."""
 
     @property
     def held_back(self) -> bool:
         """Whether guards are written without having seen it."""
+        if self.file.startswith("seen-"):
+            return False
         return sha256(self.written.encode()).digest()[0] % 3 == 0
 
     def command(self, *, home: str, project: str) -> str:
@@ -42,7 +46,7 @@ def cases() -> Iterator[Case]:
             if line.startswith("[") and line.endswith("]"):
                 family = line[1:-1]
             elif line[:2] in {"D ", "S "} and family:
-                yield Case(family, line[0] == "D", line[2:])
+                yield Case(family, line[0] == "D", line[2:], file.stem)
             elif line and not line.startswith("#"):
                 raise ValueError(f"{file}:{number}: neither a family, nor `D ` or `S ` and a case")
 

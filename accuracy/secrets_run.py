@@ -81,13 +81,13 @@ def judge(options: dict[str, str]) -> list[Judged]:
     return [judged(case) for case in written()]
 
 
-def report(judged: Sequence[Judged]) -> dict[str, object]:
+def report(judged: Sequence[Judged], *, building: bool = False) -> dict[str, object]:
     """Rates of both halves and of each family, and every miss that may be seen."""
     families = dict.fromkeys(each.case.family for each in judged)
     misses = [
         {"family": each.case.family, "text": each.case.text, "shown": each.shown}
         for each in judged
-        if not each.right and not each.case.held_back
+        if not each.right and not (building and each.case.held_back)
     ]
     return {
         "halves": _halves(judged),
@@ -98,17 +98,20 @@ def report(judged: Sequence[Judged]) -> dict[str, object]:
     }
 
 
-def show(judged: Sequence[Judged]) -> None:
+def show(judged: Sequence[Judged], *, building: bool = False) -> None:
     """The same for people."""
     print(f"{'':<12} {'secrets':>8} {'exact':>7} {'named':>7} {'others':>7} {'touched':>8}")
-    for name, rates in _halves(judged).items():
+    families = dict.fromkeys(each.case.family for each in judged)
+    by_family = {
+        name: _rates([one for one in judged if one.case.family == name]) for name in families
+    }
+    for name, rates in (_halves(judged) | by_family).items():
         print(
             f"{name:<12} {rates['secrets']:>8} {rates['exact']:>7.1%} {rates['named']:>7.1%} "
             f"{rates['others']:>7} {rates['touched']:>8.1%}"
         )
-    # Those held back are counted above and not shown: whoever reads them has them in sight.
     for each in judged:
-        if not each.right and not each.case.held_back:
+        if not each.right and not (building and each.case.held_back):
             what = "not exact" if each.case.secret else "touched"
             print(f"miss [{each.case.family}] {each.case.text}  ({what}: {each.shown!r})")
 

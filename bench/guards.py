@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Callable
 
 import tree_sitter_bash
+from accuracy.cases import cases
 from tree_sitter import Language, Parser
 
 from bench.measure import Ratio, Times, alternate, ratio
@@ -15,6 +16,7 @@ from hookline.model.answers import Answer
 from hookline.model.events import PreToolUse
 from hookline.model.ports import Caller
 from hookline.shell import splitting
+from hookline.shell.plain import plain_commands
 from hookline.testing import shell
 
 PROJECT = "/home/someone/project"
@@ -75,6 +77,7 @@ def run() -> list[Ratio]:
     parse = "tree-sitter-bash parse of it"
     return [
         _middle("shell-guard, a day's commands", parse, [*everyday, *looked, *flagged], 12.0),
+        _middle("shell-guard, commands of the accuracy corpus", parse, _corpus(), 12.0),
         _middle("shell-guard, everyday commands", parse, everyday, 6.0),
         _middle("shell-guard, commands it looks into", parse, looked, 40.0),
         _middle("shell-guard, commands it flags", parse, flagged, 60.0),
@@ -84,21 +87,29 @@ def run() -> list[Ratio]:
     ]
 
 
-def _all(commands: list[str]) -> list[Times]:
+def _corpus() -> list[Times]:
+    """Every third of them: more than half are flagged, and few are plain enough to leave early."""
+    home = str(CALLER.env["HOME"])
+    written = [case.command(home=home, project=PROJECT) for case in cases()]
+    return _all(written[::3], rounds=15)
+
+
+def _all(commands: list[str], rounds: int = 60) -> list[Times]:
     parser = Parser(Language(tree_sitter_bash.language()))
     judge = shell_guard.make(shell_guard.Options())
-    return [_one(command, parser, judge) for command in commands]
+    return [_one(command, parser, judge, rounds) for command in commands]
 
 
-def _one(command: str, parser: Parser, judge: Callable[..., Answer]) -> Times:
+def _one(command: str, parser: Parser, judge: Callable[..., Answer], rounds: int) -> Times:
     event, source = _event(command), command.encode()
 
     def ours() -> None:
         # A text is read once for all guards; here it is to be read each time.
         splitting._split_cached.cache_clear()
+        plain_commands.cache_clear()
         judge(event, CALLER)
 
-    return alternate(ours, lambda: parser.parse(source), 60)
+    return alternate(ours, lambda: parser.parse(source), rounds)
 
 
 def _event(command: str) -> PreToolUse:

@@ -3,6 +3,7 @@
 Every row was taken in turns with that program; the journal is on everywhere.
 """
 
+import statistics
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -26,6 +27,7 @@ COLD_ROUNDS = 40
 LARGE_ROUNDS = 150
 MEGABYTE = 1 << 20
 BARE = "/bin/true"
+GUARDED, UNGUARDED = "starter config, beside an empty one", "empty config, beside the starter's"
 THIN = str(Path(hookline.__file__).parent / "client" / "thin.py")
 
 
@@ -40,13 +42,15 @@ def run() -> Report:
         stages = [empty, first, full, one, hundred]
         count = ROUNDS + WARM
         before = sum(each.answered() for each in stages)
+        added = turns(first.program(GUARDED, count), empty.program(UNGUARDED, count))
         runs = [
             turns(first.program("starter config", count)),
             turns(empty.program("empty config", count)),
             turns(full.program("starter config, durability: full", count)),
             turns(one.program("one rule", count), hundred.program("100 rules", count)),
         ]
-        missed = before + count * len(stages) - sum(each.answered() for each in stages)
+        told = count * (len(stages) + len((first, empty)))
+        missed = before + told - sum(each.answered() for each in stages)
         large = turns(
             empty.program("empty config, 2 KB", LARGE_ROUNDS),
             empty.program("empty config, 1 MB", LARGE_ROUNDS, size=MEGABYTE),
@@ -55,16 +59,16 @@ def run() -> Report:
         )
         cold = _cold(first)
     return Report(
-        ratios=_figures([*runs, large, cold]),
+        ratios=[*_figures([*runs, large, cold]), _added(added)],
         tables=[
-            table("Client + daemon, PreToolUse on a shell command, 2 KB", runs),
+            table("Client + daemon, PreToolUse on a shell command, 2 KB", [*runs, added]),
             table("Payload size", [large]),
             table("Without the native client, starter config", [cold]),
         ],
         notes=_notes(missed),
         samples={
             f"{name}, run {number}": row.us
-            for number, timed in enumerate([*runs, large, cold])
+            for number, timed in enumerate([*runs, large, cold, added])
             for name, row in timed.items()
         },
     )
@@ -121,6 +125,18 @@ def _figures(runs: Sequence[dict[str, Timed]]) -> list[Ratio]:
         _pair(rows, "empty config, 1 MB", "empty config, 2 KB", 5.0),
         _pair(rows, "in process, no daemon", "python -c pass", 9.0),
     ]
+
+
+def _added(timed: dict[str, Timed]) -> Ratio:
+    """What the guards of the starter config cost, round by round beside an empty config."""
+    pairs = zip(timed[GUARDED].us, timed[UNGUARDED].us, strict=True)
+    return Ratio(
+        what="warm, what the starter config adds to an empty one, p50",
+        against=BARE,
+        ours_us=statistics.median(with_it - without for with_it, without in pairs),
+        theirs_us=timed[BARE].spread.p50,
+        limit=0.5,
+    )
 
 
 def against_true(

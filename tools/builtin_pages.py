@@ -7,6 +7,7 @@ import msgspec
 
 from hookline import registry
 from hookline.builtin._docker_agent import CONTEXT_EVENTS
+from hookline.model.events import EVENTS
 from hookline.model.ports import BuiltinModule
 
 __all__ = ["as_markdown"]
@@ -39,6 +40,8 @@ def _section(name: str) -> str:
     events = ", ".join(f"`{event}`" for event in module.EVENTS)
     if also == CONTEXT_EVENTS:
         events += " (any event that takes context)"
+    elif {*module.EVENTS, *also} == set(EVENTS):
+        events += " (any other event)"
     elif also:
         events += " (" + ", ".join(f"`{event}`" for event in also) + ")"
     guard = "a guard: when it fails, the gate closes" if module.GUARD else "no guard"

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, cast
 
 from msgspec.structs import replace
 
@@ -16,14 +16,15 @@ from hookline.config.load import Loader
 from hookline.config.types import Config, Kit
 from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
+from hookline.model.denials import Denial, recalled
 from hookline.model.errors import HooklineError
-from hookline.model.events import Event, SessionStart, ToolEvent
+from hookline.model.events import Event, PermissionRequest, PreToolUse, SessionStart, ToolEvent
 from hookline.model.hook import Hook, Layer
 from hookline.model.journal import JournalSettings
-from hookline.model.memory import MAX_FOLLOW_UPS, capped, closed, latched, on_event
+from hookline.model.memory import MAX_FOLLOW_UPS, capped, closed, latched, on_event, taught
 from hookline.model.native import Where
 from hookline.model.outcome import Outcome, Translated
-from hookline.model.ports import Caller, PinnedFiles, Services
+from hookline.model.ports import Caller, LearningBuiltin, PinnedFiles, Services
 from hookline.model.support import Support
 from hookline.model.text import visible
 from hookline.model.verdicts import Verdict
@@ -36,6 +37,8 @@ __all__ = ["MAX_DEPTH", "App", "Client"]
 # A hook that runs an agent that runs hookline is normal; three levels of it are a loop.
 MAX_DEPTH = 3
 _ENGINES_KEPT = 32
+# Calls that are judged before they are made: what is denied there is what agents try again.
+_JUDGED = (PreToolUse, PermissionRequest)
 
 
 class Client(Protocol):
@@ -103,6 +106,8 @@ class App:
             trust_env=trust,
             edited=edited,
         )
+        own = (self.home, os.path.dirname(self.loader.user_file), self.config)
+        self._own = tuple(dict.fromkeys(form for path in own if path for form in _forms(path)))
         self._roots = SessionRoots(self.home) if remember else MemoryRoots()
         self._memories = SessionMemories(self.home) if remember else BriefMemories()
         self.answers: FirstAnswers = Answers(self.home)
@@ -183,7 +188,8 @@ class App:
         return kept[1]
 
     def _build(self, config: Config) -> Engine:
-        modules, services = self.kit.handlers, self.kit.services
+        modules = self.kit.handlers
+        services = replace(self.kit.services, models=config.models)
         bound = [
             Bound(hook, modules[hook.handler.kind].make(hook, services)) for hook in config.hooks
         ]
@@ -234,6 +240,8 @@ class App:
             attempt=self.attempt,
             depth=depth,
             umask=self.umask,
+            home=self.home,
+            own=self._own,
         )
         try:
             outcome = await self._judge(event, config, caller, client)
@@ -266,12 +274,19 @@ class App:
             held = next(filter(None, (latched(page.memory, event) for page in pages)), None)
             if held is not None:
                 return held
+            denied = recalled(page.memory.denials for page in pages)
+            caller = replace(caller, denied=denied) if denied else caller
             outcome = await self.engine_for(config).handle(event, caller)
             for page in pages:
                 page.memory, outcome = capped(page.memory, outcome, limit=limit)
-            latch = dialect.translate(outcome).latch
-            for page in pages if latch else ():
-                page.memory = closed(page.memory, event, latch)
+            said = dialect.translate(outcome)
+            for page in pages if said.latch else ():
+                page.memory = closed(page.memory, event, said.latch)
+            verdict = said.answer.verdict
+            if (denied or verdict >= Verdict.DENY) and isinstance(event, _JUDGED):
+                denial = _denial(outcome, config, caller) if verdict >= Verdict.DENY else None
+                for page in pages:
+                    page.memory = taught(page.memory, event, verdict, denial)
         return outcome
 
     def _settle(self, event: Event, client: Client | None) -> tuple[str, bool, Config]:
@@ -301,12 +316,27 @@ def _sessions(event: Event, client: Client | None) -> list[str]:
     return [f"{each}:{event.session_id}" if event.session_id else "" for each in callers]
 
 
+def _denial(outcome: Outcome, config: Config, caller: Caller) -> Denial | None:
+    """What is to be remembered of a denied call, where a builtin in force has such remembered."""
+    for hook in config.hooks:
+        if hook.handler.kind == "builtin":
+            module = registry.builtin(hook.handler.values["use"])
+            if hasattr(module, "learn"):
+                return cast(LearningBuiltin, module).learn(outcome, caller)
+    return None
+
+
 def _rank(hook: Hook) -> int:
     return Layer.PROJECT if hook.native else min(hook.source.layer, Layer.PROJECT)
 
 
 def _joined(cwd: str, path: str) -> str:
     return os.path.normpath(os.path.join(cwd, path))
+
+
+def _forms(path: str) -> tuple[str, str]:
+    """A whole path as it is written, and with its links followed."""
+    return os.path.abspath(path), os.path.realpath(path)
 
 
 def _depth(env: Mapping[str, str]) -> int:

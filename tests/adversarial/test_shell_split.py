@@ -268,7 +268,7 @@ def test_a_text_not_read_to_its_end_says_so(text: str) -> None:
         "true;" * 600 + "echo 'rm -rf /x' | sh",
         "x() " * 700 + "; echo 'rm -rf /x' | sh",
         "sudo " * 10_000 + "rm -rf /x",
-        "cat <<A|sh\ntrue\nA\n" * 3_000 + "sh <<< 'rm -rf /x'",
+        "cat <<A|sh\ntrue\nA\n" * 600 + "sh <<< 'rm -rf /x'",
         "echo " + "'a b' " * 8_000 + "; rm -rf /x",
         "cat > f <<'E'\n" + "line `of` $(code)\n" * 3_000 + "E\nrm -rf /x",
     ],

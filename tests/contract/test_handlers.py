@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import json
 import os
 import sys
 import time
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 from msgspec import Struct, inspect
+from msgspec.structs import replace
 
 import hookline
 from hookline import registry
@@ -55,6 +57,23 @@ class Case(Struct, kw_only=True):
     """Values that ``check`` must refuse."""
     fails: list[Mapping[str, Any]] = []
     hangs: Mapping[str, Any] | None = None
+
+
+def judge(endpoint: str, **keys: Any) -> dict[str, Any]:
+    return {
+        "model": "openai/scripted",
+        "endpoint": endpoint,
+        "prompt": "{{ tool.command }}?",
+    } | keys
+
+
+def completion(text: str) -> bytes:
+    """A model's answer, as OpenAI's wire has it."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}}
+    head = {"id": "c1", "object": "chat.completion", "created": 1, "model": "scripted"}
+    body = json.dumps(head | {"choices": [choice | {"finish_reason": "stop"}]})
+    kind = "Content-Type: application/json"
+    return f"HTTP/1.1 200 OK\r\n{kind}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
 
 
 CASES: Mapping[str, Callable[[str], Case]] = {
@@ -102,6 +121,21 @@ CASES: Mapping[str, Callable[[str], Case]] = {
             {"http": {"url": f"{url}/no", "headers": {"A": "${MISSING}"}}},
         ],
         hangs={"http": f"{url}/hang"},
+    ),
+    "judge": lambda url: Case(
+        says_no={"judge": judge(f"{url}/judge-no")},
+        wrong={"judge": judge(url, model="nobody/x")},
+        fails=[
+            {"judge": judge(f"{url}/judge-nonsense")},
+            {"judge": judge(f"{url}/judge-garbage")},
+            {"judge": judge(f"{url}/judge-error")},
+            {"judge": judge(f"{url}/judge-hang-up")},
+            {"judge": judge("http://127.0.0.1:1/v1")},
+            {"judge": judge(f"{url}/judge-no", key="MISSING")},
+            {"judge": judge(f"{url}/judge-no", prompt="{{ tool.nothing }}")},
+            {"judge": {"model": "unnamed", "prompt": "?"}},
+        ],
+        hangs={"judge": judge(f"{url}/judge-hang")},
     ),
     "builtin": lambda url: Case(
         event=BeforeLlmCall(iteration=2),
@@ -167,6 +201,11 @@ async def bench(name: str, directory: Path) -> AsyncIterator[Bench]:
         "/nonsense": b'HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n{"verdict":"perhaps"}',
         "/error": b"HTTP/1.1 500 Oh no\r\nContent-Length: 0\r\n\r\n",
         "/hang-up": b"",
+        "/judge-no": completion('{"verdict": "deny", "reason": "no"}'),
+        "/judge-nonsense": completion("Whatever you like."),
+        "/judge-garbage": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]",
+        "/judge-error": b"HTTP/1.1 500 Oh no\r\nContent-Length: 0\r\n\r\n",
+        "/judge-hang-up": b"",
     }
 
     tasks: list[asyncio.Task[None] | None] = []
@@ -175,8 +214,8 @@ async def bench(name: str, directory: Path) -> AsyncIterator[Bench]:
         tasks.append(asyncio.current_task())
         try:
             head = await reader.readuntil(b"\r\n\r\n")
-            path = head.split()[1].decode()
-            if path == "/hang":
+            path = head.split()[1].decode().removesuffix("/chat/completions")
+            if path in {"/hang", "/judge-hang"}:
                 (directory / "pid").write_text("0")
                 while await reader.read(65536):
                     pass
@@ -237,8 +276,9 @@ def test_good_values_have_no_problems_and_wrong_ones_are_told(name: str, tmp_pat
 def test_a_handler_says_what_its_hook_says(name: str, tmp_path: Path) -> None:
     async def scenario() -> None:
         async with bench(name, tmp_path) as it:
-            first = await it.answer(it.case.says_no)
-            again = await it.answer(it.case.says_no)
+            # What it took to know may differ, what is said may not.
+            first = replace(await it.answer(it.case.says_no), metadata={})
+            again = replace(await it.answer(it.case.says_no), metadata={})
             assert first == again
             assert first == deny(first.reason)
 

@@ -49,8 +49,9 @@ def test_no_case_is_there_twice() -> None:
     assert sorted(lines) == sorted(set(lines))
 
 
-def test_the_starter_config_lets_harmless_commands_pass(
-    report: dict[str, dict[str, dict[str, float]]],
+@pytest.mark.parametrize("half", ["in sight", "held back"])
+def test_the_starter_config_flags_danger_and_lets_harmless_commands_pass(
+    report: dict[str, dict[str, dict[str, float]]], half: str
 ) -> None:
-    assert report["halves"]["in sight"]["passed"] >= 0.97
-    assert report["halves"]["held back"]["passed"] >= 0.97
+    assert report["halves"][half]["flagged"] >= 0.98
+    assert report["halves"][half]["passed"] >= 0.98

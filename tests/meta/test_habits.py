@@ -58,7 +58,7 @@ HEAVY = {
 }
 
 
-def test_an_event_that_rules_alone_decide_is_answered_without_any_heavy_library(
+def test_an_event_under_the_starter_config_is_answered_without_any_heavy_library(
     tmp_path: Path,
 ) -> None:
     import subprocess

@@ -46,3 +46,38 @@ def test_the_names_that_are_tried_hold_wrappers_keywords_and_shells() -> None:
 def test_a_command_of_words_alone_is_what_the_full_reader_makes_of_it(command: str) -> None:
     # With a semicolon it means the same, and needs the full reader.
     assert split(command) == split(f"{command};")
+
+
+QUOTED = [
+    "'rm -rf ~'", '"a b"', "'a; b | c'", "''", "a'b'c", "--include='*.py'", "*.py", "~/x", "A=b",
+    "2>&1", ">/dev/null", "2> /dev/null", "&>/dev/null", ">&2", "'two\nlines'", '"it\'s"', "x'*'*",
+    "'{a,b}'", "a=~/b", "1>&2x",
+]  # fmt: skip
+joined_commands = st.lists(
+    st.tuples(
+        st.sampled_from([" && ", " | ", "; ", " || ", "|", ";", "&&"]),
+        st.sampled_from(NAMES),
+        st.lists(
+            st.sampled_from(NAMES) | st.sampled_from(ARGUMENTS) | st.sampled_from(QUOTED),
+            max_size=4,
+        ),
+    ),
+    min_size=1,
+    max_size=5,
+).map(
+    lambda parts: "".join(
+        ("" if at == 0 else operator) + " ".join([name, *words])
+        for at, (operator, name, words) in enumerate(parts)
+    )
+)
+
+
+@settings(max_examples=500)
+@given(joined_commands)
+@example("echo 'rm -rf ~' | sh")
+@example("echo 'a | b' | cat | cat && at now")
+@example("a | b || c | sh")
+@example("ls | wc; sh")
+@example("sudo bash -c 'rm -rf ~' 2>&1 | tee log && make")
+def test_plain_commands_are_what_the_full_reader_makes_of_them(text: str) -> None:
+    assert split(text) == split(f"{text};")

@@ -16,6 +16,7 @@ from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
 from hookline.model.events import Event
 from hookline.model.hook import HandlerSpec, Hook, Layer
+from hookline.model.models import ModelEntry
 from hookline.model.native import NativeFile
 from hookline.model.outcome import Outcome
 from hookline.model.ports import Caller, Services
@@ -31,13 +32,14 @@ class _InPlace:
 _SERVICES = Services(codec=registry.dialect, builtin=registry.builtin, pins=lambda hook: _InPlace())
 
 
-def bind(hook: Hook) -> Bound:
+def bind(hook: Hook, models: Mapping[str, ModelEntry] | None = None) -> Bound:
     """A hook with its real handler, or with the one that says why it cannot run."""
+    services = replace(_SERVICES, models=models or {})
     module = registry.handlers()[hook.handler.kind]
     problems = module.check(hook.handler.values, hook, _SERVICES)
     if problems:
         hook = replace(hook, handler=HandlerSpec("native", {"why": problems[0].message}))
-    return Bound(hook, registry.handlers()[hook.handler.kind].make(hook, _SERVICES))
+    return Bound(hook, registry.handlers()[hook.handler.kind].make(hook, services))
 
 
 def host(
@@ -48,6 +50,8 @@ def host(
     project: Path,
     env: Mapping[str, str] | None = None,
     layer: Layer = Layer.USER,
+    home: str = "",
+    models: Mapping[str, ModelEntry] | None = None,
 ) -> Outcome:
     """What hookline concludes on ``event`` with these files of a platform in force."""
     read = [
@@ -56,7 +60,9 @@ def host(
     ]
     hooks = platform.hooks(read, layer=layer, project_dir=str(project))
     named = [replace(hook, name=hook.name or f"hook {n}") for n, hook in enumerate(hooks, 1)]
-    engine = Engine([bind(hook) for hook in named], tools=registry.tools, project_allow=True)
-    caller = Caller(env={"PATH": os.environ["PATH"], **(env or {})}, project_dir=str(project))
+    bound = [bind(hook, models) for hook in named]
+    engine = Engine(bound, tools=registry.tools, project_allow=True)
+    env = {"PATH": os.environ["PATH"], **(env or {})}
+    caller = Caller(env=env, project_dir=str(project), home=home)
     placed = event if event.cwd else replace(event, cwd=str(project))
     return asyncio.run(engine.handle(placed, caller))

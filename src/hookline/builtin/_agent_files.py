@@ -4,7 +4,7 @@ What may edit these may switch every guard off, so they are protected without be
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from hookline.builtin._paths import normal
 
@@ -12,7 +12,10 @@ __all__ = ["MANAGED", "OWN_FILES", "moved", "standing"]
 
 # In a project and at home alike, which is where all of these clients look.
 _ANYWHERE: Mapping[str, tuple[str, ...]] = {
-    "hookline": ("hookline.yaml", ".hookline", ".config/hookline", ".local/state/hookline"),
+    "hookline": (
+        *("hookline.yaml", "hookline.mcp.json", ".hookline"),
+        *(".config/hookline", ".local/state/hookline"),
+    ),
     "Claude Code": (
         ".claude/settings.json",
         ".claude/settings.local.json",
@@ -103,10 +106,9 @@ def moved(env: Mapping[str, str]) -> Iterator[str]:
             yield from (normal(os.path.join(folder, path)) for path in paths)
 
 
-def standing(directories: Sequence[str], env: Mapping[str, str]) -> Iterator[str]:
-    """Every whole path that could be one of these files, for what happens to a directory of it."""
+def standing(directories: Iterable[str]) -> Iterator[str]:
+    """Every path in these that could be such a file: what holds one is judged as it is."""
     for directory in directories:
         for paths in (*_ANYWHERE.values(), *_PROJECT.values(), *_HOME.values()):
             for path in paths:
                 yield os.path.join(directory, path.partition("/*")[0])
-    yield from moved(env)

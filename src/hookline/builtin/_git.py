@@ -9,7 +9,7 @@ from time import monotonic
 
 from hookline.model.ports import Caller
 
-__all__ = ["ask_git"]
+__all__ = ["ask_git", "environment"]
 
 TIMEOUT = 5.0
 CAP = 4096
@@ -50,7 +50,7 @@ def ask_git(directory: str, caller: Caller, *question: str) -> str:
             stdout=PIPE,
             stderr=DEVNULL,
             cwd="/",
-            env=_environment(caller),
+            env=environment(caller),
             start_new_session=True,
         )
     except (OSError, ValueError):
@@ -72,7 +72,8 @@ def ask_git(directory: str, caller: Caller, *question: str) -> str:
     return _shown(output) if answered else ""
 
 
-def _environment(caller: Caller) -> dict[str, str]:
+def environment(caller: Caller) -> dict[str, str]:
+    """What git is started with on behalf of a caller."""
     path = caller.env.get("PATH", "")
     absolute = ":".join(entry for entry in path.split(":") if entry.startswith("/"))
     passed_on = {name: caller.env[name] for name in _PASSED_ON if name in caller.env}

@@ -3,9 +3,10 @@
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cached_property
 
 from hookline.builtin._agent_files import OWN_FILES, moved, standing
-from hookline.builtin._paths import Globs, Places, normal
+from hookline.builtin._paths import END, Globs, Places, normal
 from hookline.builtin._protected import FINE, Judged
 from hookline.builtin._touching import Right, Touch
 from hookline.model.ports import Caller
@@ -21,17 +22,16 @@ class OwnFiles:
 
     def __init__(self, places: Places, caller: Caller) -> None:
         self._places = places
-        self._env = caller.env
-        self._moved = {path.lower() for path in moved(caller.env) if path != "/"}
+        self._caller = caller
 
-    def judge(self, touch: Touch, spot: str, forms: list[str]) -> Judged:
+    def judge(self, touch: Touch, spot: str, forms: str) -> Judged:
         """Whether this would change one of them, or something that holds one."""
         if touch.right is Right.READ:
             return FINE
-        found = _OWN.found(forms)
+        found = _OWN.found(forms) if forms else None
         whose = OWN_FILES[found] if found else ""
         if not whose and self._is_moved(spot.lower()):
-            whose = "the agent"
+            whose = "the agent or of hookline"
         if not whose and (touch.deep or touch.right is Right.DELETE) and self._holds(spot):
             whose = "the agent"
         if not whose and touch.right is not Right.USE and self._is_linked(spot):
@@ -45,9 +45,9 @@ class OwnFiles:
             "an agent may not change what guards it. The person can, in an editor",
         )
 
-    def may_be(self, forms: list[str], path: str) -> bool:
-        """Whether a place could be one of them, by its name alone."""
-        return _OWN.matches(forms) or self._is_moved(path.lower())
+    def may_be(self, path: str) -> bool:
+        """Whether a path could be one that is not where it usually is, by its name alone."""
+        return self._is_moved(path.lower())
 
     def matching(self, pattern: str, places: Places) -> Iterator[str]:
         """Those that are there and that a pattern with `**` in it stands for."""
@@ -55,7 +55,8 @@ class OwnFiles:
             return
         with suppress(ValueError):
             wholes = Globs(map(normal, places.absolute(pattern)))
-            yield from (p for p in self._standing() if wholes.found([p]) and os.path.lexists(p))
+            fits = (path for path in self._standing() if wholes.matches(path + END))
+            yield from filter(os.path.lexists, fits)
 
     def lost(self, touch: Touch) -> Iterator[Judged]:
         """What a name could be in a directory that nobody knows."""
@@ -69,12 +70,21 @@ class OwnFiles:
                 "which directory it is in cannot be told from the command",
             )
 
+    @cached_property
+    def _elsewhere(self) -> tuple[str, ...]:
+        """Those that variables or the command line of `hookline hook` put somewhere else."""
+        return tuple(path for path in (*moved(self._caller.env), *self._caller.own) if path != "/")
+
+    @cached_property
+    def _moved(self) -> tuple[str, ...]:
+        return tuple(f"{path.lower()}/" for path in self._elsewhere)
+
     def _standing(self) -> Iterator[str]:
-        directories = (*self._places.homes, *self._places.projects)
-        return standing(tuple(dict.fromkeys(directories)), self._env)
+        yield from standing(dict.fromkeys((*self._places.homes, *self._places.projects)))
+        yield from self._elsewhere
 
     def _is_moved(self, spot: str) -> bool:
-        return any(spot == path or spot.startswith(f"{path}/") for path in self._moved)
+        return f"{spot}/".startswith(self._moved)
 
     def _holds(self, spot: str) -> bool:
         """Whether one of these files lies below a directory that is there."""

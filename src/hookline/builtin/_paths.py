@@ -8,16 +8,23 @@ not count: on many file systems it does not, and none needs two names that diffe
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
+from hookline.builtin._links import Links, spellings
 from hookline.model.ports import Caller
 
-__all__ = ["Globs", "Names", "Places", "homes", "normal", "spellings"]
+__all__ = ["END", "Globs", "Names", "Places", "homes", "normal"]
 
+END = "\0"
+"""Behind each spelling of a path in a text of several; no path has it in it."""
+_STOP = r"\x00"
+_ANY = f"[^{_STOP}]*"
+_BELOW = f"(?:/{_ANY})?"
 _LONGEST = 4096
 _TOKEN = re.compile(r"\*\*/|\*+|\?|\[[!^]?\]?[^\]/]*\]|\\.|.", re.DOTALL)
 
@@ -33,20 +40,17 @@ class Globs:
         self._one = _compiled("|".join(sources.values())) if sources else None
         self._each = sources
 
-    def matches(self, forms: Iterable[str]) -> bool:
+    def matches(self, forms: str) -> bool:
         """Whether one of these spellings of a path is protected by any pattern."""
-        return self._one is not None and any(map(self._one.fullmatch, forms))
+        return self._one is not None and self._one.search(forms) is not None
 
-    def found(self, forms: Iterable[str]) -> str | None:
+    def found(self, forms: str) -> str | None:
         """The first pattern that one of these spellings of a path matches."""
-        if self._one is None:
+        if not self.matches(forms):
             return None
-        for form in forms:
-            if self._one.fullmatch(form):
-                return next(
-                    glob for glob, regex in self._each.items() if _compiled(regex).fullmatch(form)
-                )
-        return None
+        each = (form + END for form in forms.split(END)[:-1])
+        first = next(filter(self.matches, each))
+        return next(glob for glob, regex in self._each.items() if _compiled(regex).search(first))
 
 
 class Names:
@@ -74,15 +78,20 @@ class Places(Struct, frozen=True):
     """Directories that a relative path may start from; most often one."""
     projects: tuple[str, ...] = ()
     homes: tuple[str, ...] = ()
+    links: Links = field(default_factory=Links)
+
+    def from_bases(self, bases: tuple[str, ...]) -> "Places":
+        """The same with other directories to start from."""
+        return self if not bases or bases == self.bases else replace(self, bases=bases)
 
     def absolute(self, path: str) -> list[str]:
         """Every place that a path may mean, links unfollowed."""
+        if path.startswith("/"):
+            return [path]
         if path == "~" or path.startswith("~/"):
             return [home + path[1:] for home in self.homes]
         if path.startswith("~"):
-            return [home for home in [os.path.expanduser(path)] if os.path.isabs(home)]
-        if os.path.isabs(path):
-            return [path]
+            return [home for home in [os.path.expanduser(path)] if home.startswith("/")]
         return [os.path.join(base, path) for base in self.bases]
 
     def spots(self, path: str) -> list[str]:
@@ -94,36 +103,34 @@ class Places(Struct, frozen=True):
             return [normal(path)]  # its name counts even where nobody knows the directory
         found = dict.fromkeys(map(normal, meant))
         for each in meant:
-            found[_real(each)] = None
+            found[self.links.followed(each)] = None
             # `link/..` is another place for the kernel than for a program that tidies it first.
             if ".." in each:
-                found[_real(normal(each))] = None
+                found[self.links.followed(normal(each))] = None
         found.pop("", None)
         return list(found)
 
-    def forms(self, spot: str) -> Iterator[str]:
-        """A place as patterns write it: from the root, from the project, from home."""
+    def forms(self, spot: str) -> str:
+        """A place as patterns write it, from the root, the project and home, each with its END."""
         if not spot.isascii():
             # Half a character is no text to a regex.
             spot = unicodedata.normalize("NFC", spot).encode("utf-8", "replace").decode()
-        yield spot
-        if not os.path.isabs(spot):
-            yield f"./{spot}"
-        yield from (f"./{each}" for each in _below(spot, self.projects))
-        yield from (f"~/{each}" for each in _below(spot, self.homes))
+        forms = spot + END
+        if not spot.startswith("/"):
+            forms += f"./{spot}{END}"
+        for root in self.projects:
+            if spot.startswith(root):
+                forms += _below(spot, root, ".")
+        for root in self.homes:
+            if spot.startswith(root):
+                forms += _below(spot, root, "~")
+        return forms
 
 
 def homes(caller: Caller) -> tuple[str, ...]:
     """The person's home directories, as they are written and as they resolve."""
     # A repository may set an agent's variables, and must not move `~/.ssh` that way.
     return spellings((caller.env.get("HOME", ""), _account_home()))
-
-
-def spellings(directories: Sequence[str]) -> tuple[str, ...]:
-    """Whole paths among these, as they are written and as they resolve."""
-    whole = [path for path in directories if os.path.isabs(path)]
-    forms = (form for path in whole for form in (normal(path), _real(path)))
-    return tuple(dict.fromkeys(filter(None, forms)))
 
 
 def normal(path: str) -> str:
@@ -143,25 +150,17 @@ def _account_home() -> str:
         return ""
 
 
-def _real(path: str) -> str:
-    try:
-        return normal(os.path.realpath(path))
-    except (OSError, ValueError):
-        return ""
+def _below(spot: str, root: str, sign: str) -> str:
+    """A place below a directory, with a sign for that; empty where it only begins the same."""
+    rest = spot[len(root.rstrip("/")) :]
+    return f"{sign}{rest}{END}" if rest.startswith("/") else ""
 
 
-def _below(spot: str, roots: Sequence[str]) -> Iterator[str]:
-    for root in roots:
-        inside = root.rstrip("/") + "/"
-        if spot.startswith(inside):
-            yield spot[len(inside) :]
-
-
-@cache
+@lru_cache(1024)
 def _compiled(source: str) -> Any:
     import re2  # in time that grows with the path alone, whatever the pattern is
 
-    return re2.compile(f"(?is)(?:{source})")
+    return re2.compile(f"(?is)(?:^|{_STOP})(?:{source}){_STOP}")
 
 
 @cache
@@ -187,26 +186,27 @@ def _regex(glob: str) -> str:
         names.pop()
     body = "/".join(names)
     if glob.startswith("/"):
-        return f"/{_tokens(body)}(?:/.*)?" if body else "/.*"
+        return f"/{_tokens(body)}{_BELOW}" if body else f"/{_ANY}"
     if names[:1] == ["~"]:
-        return f"{_tokens(body)}(?:/.*)?"
+        return f"{_tokens(body)}{_BELOW}"
     if "/" in glob.rstrip("/") and names[:1] != ["**"]:
-        return rf"\./{_tokens(body)}(?:/.*)?"
-    return f"(?:.*/)?{_tokens(body.removeprefix('**/'))}(?:/.*)?"
+        return rf"\./{_tokens(body)}{_BELOW}"
+    return f"(?:{_ANY}/)?{_tokens(body.removeprefix('**/'))}{_BELOW}"
 
 
 def _tokens(body: str) -> str:
-    signs = {"**/": "(?:.*/)?", "?": "[^/]"}
+    signs = {"**/": f"(?:{_ANY}/)?", "?": f"[^/{_STOP}]"}
     out = ""
     for token in _TOKEN.findall(body):
         if token in signs:
             out += signs[token]
         elif token[0] == "*":
-            out += "[^/]*"
+            out += f"[^/{_STOP}]*"
         elif token[0] == "[" and len(token) > 2:
             negated = token[1] in "!^"
             members = token[2 if negated else 1 : -1]
-            out += f"[{'^/' if negated else ''}{re.escape(members).replace(chr(92) + '-', '-')}]"
+            not_in = f"^/{_STOP}" if negated else ""
+            out += f"[{not_in}{re.escape(members).replace(chr(92) + '-', '-')}]"
         else:
             out += re.escape(token[-1] if token[0] == "\\" else token)
     return out

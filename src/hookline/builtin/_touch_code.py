@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from enum import StrEnum
+from itertools import islice, pairwise
 
 from msgspec import Struct
 
@@ -31,6 +32,8 @@ class Use(Struct, frozen=True):
     """Only when what it lies in is a directory."""
     source: str = ""
     """Where the names come from that stand for the last part of it, when that is a pattern."""
+    made: bool = False
+    """An empty directory is made there, and nothing else happens to it."""
 
 
 INTERPRETERS = re.compile(
@@ -50,8 +53,9 @@ _MAX_STRINGS = 200
 def code_uses(code: str) -> Iterator[Use]:
     """The strings in a program's text; it changes files when anything in it could."""
     right = Right.WRITE if _CHANGING.search(code) else Right.READ
-    strings = [found[1:-1] for found in _STRING.findall(code)[:_MAX_STRINGS]]
-    strings = [each for each in strings if 0 < len(each) <= _LONGEST_STRING]
+    found = list(islice(_STRING.finditer(code), _MAX_STRINGS))
+    found = [each for each in found if 0 < len(each[1]) - 2 <= _LONGEST_STRING]
+    strings = [each[1][1:-1] for each in found]
     for each in dict.fromkeys(strings):
         yield Use(each, right, deep="rmtree" in code or "rm_rf" in code or "recursive" in code)
     # Paths are put together from pieces: `Path.home() / ".claude" / "settings.json"`.
@@ -60,6 +64,9 @@ def code_uses(code: str) -> Iterator[Use]:
             pieces = strings[at : at + size]
             if len(pieces) == size and not any(" " in piece for piece in pieces):
                 joined = "/".join(piece.strip("/") for piece in pieces)
-                yield Use(joined, right, sure=False)
-                yield Use(f"~/{joined}", right, sure=False)
+                # With nothing but slashes between them, they are one path for certain.
+                between = (code[a.end() : b.start()] for a, b in pairwise(found[at : at + size]))
+                sure = all(gap.strip() == "/" for gap in between)
+                yield Use(joined, right, sure=sure)
+                yield Use(f"~/{joined}", right, sure=sure)
                 yield Use("".join(pieces), right, sure=False)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from hookline.builtin._touch_code import INTERPRETERS, Right, Use, code_uses
-from hookline.builtin._touch_special import SPECIAL, operands, values
+from hookline.builtin._touch_special import SPECIAL, operands, values, without_loaded
 
 __all__ = ["uses"]
 
@@ -17,16 +17,16 @@ __all__ = ["uses"]
 _SILENT = frozenset({
     ":", "[", "[[", "alias", "basename", "cd", "chdir", "command", "date", "declare", "dir",
     "dirname", "df", "du", "echo", "exit", "export", "false", "hash", "help", "hookline",
-    "kill", "local", "ls", "man", "mkdir", "popd", "printf", "ps", "pushd", "pwd", "read",
+    "kill", "local", "ls", "man", "popd", "printf", "ps", "pushd", "pwd", "read",
     "readlink", "realpath", "return", "set", "shift", "sleep", "stat", "test", "time",
     "tree", "trap", "true", "type", "typeset", "umask", "unset", "wait", "which", "whereis",
     "whoami",
 })  # fmt: skip
 _READERS = frozenset({
-    ".", "ack", "ag", "base32", "base64", "bat", "batcat", "cat", "cksum", "cmp", "column",
+    "ack", "ag", "base32", "base64", "bat", "batcat", "cat", "cksum", "cmp", "column",
     "comm", "cut", "diff", "egrep", "envsubst", "fgrep", "file", "fmt", "fold", "grep", "head",
-    "hexdump", "jless", "join", "less", "md5sum", "more", "nl", "od", "openssl", "paste", "rev",
-    "rg", "sha1sum", "sha256sum", "sha512sum", "shasum", "shellcheck", "sort", "source",
+    "hexdump", "jless", "join", "less", "md5sum", "more", "nl", "od", "paste", "rev",
+    "rg", "sha1sum", "sha256sum", "sha512sum", "shasum", "shellcheck", "sort",
     "strings", "tac", "tail", "tr", "uniq", "wc", "xxd", "yamllint", "zcat", "zgrep", "ssh-add",
     "ssh-keygen", "gpg", "age",
 })  # fmt: skip
@@ -45,9 +45,12 @@ _PACKERS = frozenset({
 # Of those that read, the options that name a file to write.
 _OUTPUTS = {
     "sort": frozenset({"-o", "--output"}),
-    "openssl": frozenset({"-out"}),
     "gpg": frozenset({"-o", "--output"}),
 }
+_CODE = re.compile(r"""[('"`{]""")
+_GIVEN = re.compile(r"-[a-zA-Z]*[ef]|--(?:expression|regexp|file|from-file)")
+_IN_PLACE = re.compile(r"-[a-zA-Z]*[iI]|--in-place|--inplace")
+_SED_WRITES = re.compile(r"(?:^|[;/}\s\d$])[wW]\s+([^\s;}]+)")
 # Rights for the owner alone: they keep nobody out who should be in.
 _CLOSES = re.compile(r"0?[67]00|[go]+[-=][rwx]*|[go]+=")
 # What does not narrow down the files that `find` finds.
@@ -64,7 +67,7 @@ def uses(words: Sequence[str]) -> Iterator[Use]:
     """Every word of a command that may be a path."""
     name = words[0].rpartition("/")[2]
     special = SPECIAL.get(name)
-    arguments = words[1:]
+    arguments = without_loaded(name, words[1:])
     if special is not None:
         yield from special(arguments)
     elif name == "find":
@@ -94,9 +97,7 @@ def uses(words: Sequence[str]) -> Iterator[Use]:
 def _read(name: str, arguments: Sequence[str]) -> Iterator[Use]:
     changes = _in_place(name, arguments)
     files = list(operands(arguments))
-    given = any(re.match(r"-[a-zA-Z]*[ef]|--(?:expression|regexp|file|from-file)", a)
-                for a in arguments)  # fmt: skip
-    if name in _SCRIPTED and not given:
+    if name in _SCRIPTED and not any(map(_GIVEN.match, arguments)):
         files = files[1:]
     if name == "sed":
         yield from (use for each in arguments for use in _sed_script(each))
@@ -112,21 +113,21 @@ def _read(name: str, arguments: Sequence[str]) -> Iterator[Use]:
 def _in_place(name: str, arguments: Sequence[str]) -> bool:
     if name not in {"sed", "yq"}:
         return False
-    return any(re.match(r"-[a-zA-Z]*[iI]|--in-place|--inplace", each) for each in arguments)
+    return any(map(_IN_PLACE.match, arguments))
 
 
 def _sed_script(script: str) -> Iterator[Use]:
-    for file in re.findall(r"(?:^|[;/}\s\d$])[wW]\s+([^\s;}]+)", script):
+    for file in _SED_WRITES.findall(script):
         yield Use(file, Right.WRITE, sure=False)
 
 
 def _interpreted(name: str, arguments: Sequence[str]) -> Iterator[Use]:
-    changes = any(re.match(r"-\w*i", each) for each in arguments) and name in {"perl", "ruby"}
+    changes = name in {"perl", "ruby"} and any(re.match(r"-\w*i", each) for each in arguments)
+    right = Right.WRITE if changes else Right.USE
     for each in arguments:
-        if re.search(r"""[('"`{]""", each):
+        if _CODE.search(each):
             yield from code_uses(each)
         else:
-            right = Right.WRITE if changes else Right.USE
             yield from (Use(value, right) for value in values([each]))
     if name.endswith("awk"):
         yield from (Use(each, Right.READ) for each in operands(arguments))

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from hookline.builtin._paths import Places
 from hookline.builtin._touch_code import INTERPRETERS, Right, Use, code_uses
+from hookline.builtin._touch_patch import patch_uses
 from hookline.builtin._touch_programs import uses
 from hookline.builtin._touch_text import heredocs, redirected
 from hookline.builtin._touch_where import Whereabouts
@@ -30,6 +31,7 @@ _HOME = re.compile(r"^(?:\$HOME|\$\{HOME\})(?=/|$)|^\$\(\s*echo\s+~\s*\)(?=/|$)"
 _MENTION = re.compile(r"[^\s'\"`;|&<>()=,:{}$@\\]+")
 _SIGNS = re.compile(r"[*?\[]")
 _CHDIR = frozenset({"-C", "--chdir", "--directory", "--prefix", "--work-tree"})
+_CHDIRS = tuple(_CHDIR)
 _ASSIGNED = re.compile(r"""(?:^|[\s;&|({])(\w+)=([^\s;&|()'"$`]+|'[^'\n]*'|"[^"$`\n]*")""")
 _MAX_COPIED = 500
 _MAX_RESOLVES = 20
@@ -48,6 +50,8 @@ class Touch(Struct, frozen=True):
     """The directories it may be relative to."""
     lost: bool = False
     """It is relative to a directory that nobody knows."""
+    made: bool = False
+    """An empty directory is made there, and nothing else happens to it."""
 
 
 def shell_touches(
@@ -86,8 +90,11 @@ class _Reader:
             self._where.arrive(command)
             yield from self._command(command)
         for code in self._run:
-            yield from self._redirections(code)
+            if ">" in code or "<" in code:
+                yield from self._redirections(code)
         yield from self._fed()
+        for use in patch_uses(self.text, self.parsed.commands):
+            yield from self._touch(use, tuple(self._where.been), exact=True)
 
     # ── commands ────────────────────────────────────────────────────────────────────────────
 
@@ -113,6 +120,8 @@ class _Reader:
 
     def _own_bases(self, command: SimpleCommand) -> tuple[str, ...]:
         """Also the directory that an option such as ``env -C`` or ``git -C`` names."""
+        if not any(word.startswith(_CHDIRS) for word in command.full):
+            return self._where.bases
         named = [value for key, value in pairwise(command.full) if key in _CHDIR]
         named += [
             value
@@ -145,7 +154,8 @@ class _Reader:
             return
         if not exact and "{}" in word:
             # Whatever `xargs -I{}` or `find` puts there.
-            yield Touch(word.replace("{}", "*"), use.right, False, use.deep, True, bases)
+            spread = word.replace("{}", "*")
+            yield Touch(spread, use.right, False, use.deep, True, bases, made=use.made)
         unknown = None if exact else _UNKNOWN.search(word)
         if use.inside and unknown is None:
             if not self._is_directory(os.path.dirname(word), bases):
@@ -154,20 +164,22 @@ class _Reader:
                 yield from self._copied(use, os.path.dirname(word), bases)
                 return
         if unknown is None:
-            glob = not exact or "*" in word
-            yield Touch(word, use.right, use.sure, use.deep, glob, bases, self._where.lost)
+            glob, lost = not exact or "*" in word, self._where.lost
+            yield Touch(word, use.right, use.sure, use.deep, glob, bases, lost, use.made)
             return
-        self.unclear = True
+        self.unclear = self.unclear or not use.made
         for values in self._assigned:
             guess = _guessed(word, values)
             if not _UNKNOWN.search(guess):
-                yield Touch(guess, use.right, False, use.deep, True, bases, self._where.lost)
+                lost = self._where.lost
+                yield Touch(guess, use.right, False, use.deep, True, bases, lost, use.made)
         # `$X/.env` is an .env wherever it is, and `~/.claude/$F` one of those that lie there.
         tail = word[list(_UNKNOWN.finditer(word))[-1].end() :].lstrip("/")
         if tail:
-            yield Touch(tail, use.right, True, use.deep, True, bases, lost=True)
+            yield Touch(tail, use.right, True, use.deep, True, bases, True, use.made)
         if unknown.start():
-            yield Touch(_UNKNOWN.sub("*", word), use.right, False, use.deep, True, bases)
+            spread = _UNKNOWN.sub("*", word)
+            yield Touch(spread, use.right, False, use.deep, True, bases, made=use.made)
 
     @cached_property
     def _assigned(self) -> list[dict[str, str]]:

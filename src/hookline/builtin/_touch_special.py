@@ -6,10 +6,23 @@ from itertools import pairwise
 
 from hookline.builtin._touch_code import Right, Use
 
-__all__ = ["SPECIAL", "operands", "values"]
+__all__ = ["SPECIAL", "operands", "values", "without_loaded"]
 
 
 _RECURSIVE = re.compile(r"-[a-zA-Z]*[rRa]|--recursive|--archive")
+_SETTINGS = re.compile(r"\.env(?:\.[\w-]+)?|\.envrc")
+# Certificates and the like: a key beside them in the same file is not shown.
+_PUBLIC = frozenset({"x509", "crl", "verify", "s_client", "ocsp"})
+_ENV_FILES = frozenset({"--env-file", "--env-file-if-exists"})
+_LOADED: dict[str, frozenset[str]] = {
+    **dict.fromkeys(
+        ("docker", "podman", "nerdctl", "docker-compose", "podman-compose"), _ENV_FILES
+    ),
+    **dict.fromkeys(("node", "nodejs", "bun", "deno", "tsx", "uv"), _ENV_FILES),
+    **dict.fromkeys(("ssh", "scp", "sftp"), frozenset({"-i", "-F"})),
+    **dict.fromkeys(("kubectl", "oc", "helm", "k9s", "flux"), frozenset({"--kubeconfig"})),
+}
+"""Options by which programs are given files that they load for themselves."""
 
 
 def operands(arguments: Sequence[str]) -> Iterator[str]:
@@ -22,10 +35,12 @@ def operands(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def values(arguments: Sequence[str]) -> Iterator[str]:
-    """The operands, and what stands behind `=`, `@` and `:` in a word."""
+    """The operands, and what stands behind `=`, `@` and `:` in a word, or as `HERE:THERE`."""
     for each in arguments:
         if not each.startswith("-"):
             yield each
+            if ":" in each and each[0] in "/.~$":
+                yield each.partition(":")[0]
         for sign in "=@:":
             _, found, rest = each.partition(sign)
             if found and rest and not rest.startswith("//"):
@@ -77,6 +92,8 @@ def _remote_copy(arguments: Sequence[str]) -> Iterator[Use]:
         return
     if given and ":" not in given[-1].partition("/")[0]:
         yield from _copy(arguments, Right.READ)
+        if any(each.startswith("--delete") for each in arguments):
+            yield Use(given[-1], Right.DELETE, deep=True)
 
 
 def _dd(arguments: Sequence[str]) -> Iterator[Use]:
@@ -132,6 +149,7 @@ def _tar(arguments: Sequence[str]) -> Iterator[Use]:
     for at, each in enumerate(arguments):
         value = (*arguments[at + 1 : at + 2], "")[0]
         if takes_out and each in {"-C", "--directory"}:
+            yield Use(value, Right.WRITE)
             yield Use(value, Right.WRITE, deep=True, sure=False)
         elif not takes_out and re.fullmatch(r"-?[a-zA-Z]*f|--file", each) and "t" not in each:
             yield Use(value, Right.WRITE)
@@ -144,6 +162,7 @@ def _tar(arguments: Sequence[str]) -> Iterator[Use]:
 def _unzip(arguments: Sequence[str]) -> Iterator[Use]:
     for key, value in pairwise(arguments):
         if key == "-d":
+            yield Use(value, Right.WRITE)
             yield Use(value, Right.WRITE, deep=True, sure=False)
     yield from (Use(each, Right.USE) for each in operands(arguments))
 
@@ -152,6 +171,38 @@ def _zip(arguments: Sequence[str]) -> Iterator[Use]:
     archive, *files = *operands(arguments), ""
     yield Use(archive, Right.WRITE)
     yield from (Use(each, Right.READ, deep=True) for each in files)
+
+
+def _source(arguments: Sequence[str]) -> Iterator[Use]:
+    """A shell takes settings in silently; of other files it shows the lines that it cannot run."""
+    for each in operands(arguments):
+        if not _SETTINGS.fullmatch(each.rpartition("/")[2]):
+            yield Use(each, Right.READ)
+
+
+def _openssl(arguments: Sequence[str]) -> Iterator[Use]:
+    """What it reads, unless that can only be something public; and what it writes."""
+    if arguments[:1] and arguments[0] not in _PUBLIC:
+        yield from (Use(each, Right.READ) for each in operands(arguments[1:]))
+    yield from (Use(file, Right.WRITE) for key, file in pairwise(arguments) if key == "-out")
+
+
+def _mkdir(arguments: Sequence[str]) -> Iterator[Use]:
+    yield from (Use(each, Right.WRITE, made=True) for each in operands(arguments))
+
+
+def without_loaded(name: str, arguments: Sequence[str]) -> Sequence[str]:
+    """The words without files that the program takes its own settings from and shows nobody."""
+    options = _LOADED.get(name)
+    if options is None or options.isdisjoint(each.partition("=")[0] for each in arguments):
+        return arguments
+    left: list[str] = []
+    before = ""
+    for each in arguments:
+        if before not in options and each.partition("=")[0] not in options:
+            left.append(each)
+        before = each
+    return left
 
 
 SPECIAL: dict[str, Callable[[Sequence[str]], Iterator[Use]]] = {
@@ -171,4 +222,8 @@ SPECIAL: dict[str, Callable[[Sequence[str]], Iterator[Use]]] = {
     "bsdtar": _tar,
     "unzip": _unzip,
     "zip": _zip,
+    "mkdir": _mkdir,
+    "openssl": _openssl,
+    "source": _source,
+    ".": _source,
 }

@@ -3,6 +3,7 @@
 import os
 import re
 from bisect import bisect_right
+from functools import cached_property
 from typing import NamedTuple
 
 from hookline.builtin._paths import Places
@@ -48,7 +49,7 @@ class Whereabouts:
         between = self._bytes[self._end : command.start] if command.start >= self._end else None
         if between is None:  # in a text that another command runs
             between = self._bytes
-            sure = _SCOPES.search(self._text) is None
+            sure = self._is_straight
         else:
             sure = _ONWARD.fullmatch(between) is not None
         if not sure or (self._weak and b"&&" not in between):
@@ -57,6 +58,11 @@ class Whereabouts:
         self._end = max(self._end, command.end)
         if command.depth == 0:
             self._steps.append(_Step(command.start, command.end, self.bases, self.lost))
+
+    @cached_property
+    def _is_straight(self) -> bool:
+        """Whether nothing in the text could leave the shell somewhere else than its last `cd`."""
+        return _SCOPES.search(self._text) is None
 
     def move(self, target: str) -> None:
         """Goes there, from wherever it may be."""

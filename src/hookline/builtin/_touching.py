@@ -4,9 +4,9 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import unquote
 
-from hookline.builtin._paths import Places, homes, spellings
+from hookline.builtin._links import Links, spellings
+from hookline.builtin._paths import Places, homes
 from hookline.builtin._touch_code import Right
 from hookline.builtin._touch_shell import Touch, shell_touches
 from hookline.model.events.tool import ToolEvent
@@ -35,26 +35,33 @@ _CHANGING = re.compile(
 )
 _DELETING = re.compile(r"(?i)delet|remov|unlink|trash|\brm\b")
 _DELETED = re.compile(r"(?m)^[ \t]*\*\*\* Delete File:(.*)$")
+# No file here, whatever its address ends in.
+_REMOTE = re.compile(r"(?i)(?:https?|wss?)://")
 _LONGEST = 4096
 
 
 def places_of(event: ToolEvent, caller: Caller) -> Places:
     """What relative paths of the event are relative to."""
-    given = [event.tool.input.get(key) for key in _DIRECTORIES]
     start = event.cwd or caller.project_dir
     home = caller.env.get("HOME", "")
-    named = [re.sub(r"^~(?=/|$)", lambda _: home, each) for each in given if isinstance(each, str)]
-    moved = [os.path.join(start, each) for each in named]
+    moved = [
+        os.path.join(start, re.sub(r"^~(?=/|$)", lambda _: home, each))
+        for key in _DIRECTORIES
+        if isinstance(each := event.tool.input.get(key), str)
+    ]
     bases = dict.fromkeys(each for each in (start, *moved) if os.path.isabs(each))
     projects = spellings((caller.project_dir, event.cwd))
-    return Places(tuple(bases), projects, homes(caller))
+    return Places(tuple(bases), projects, homes(caller), Links(bases))
 
 
 def touches(event: ToolEvent, caller: Caller, places: Places) -> Iterator[Touch]:
     """Everything the event may do to files."""
     tool = event.tool
     if tool.command is not None and tool.kind in {_K.SHELL, _K.MCP, _K.OTHER}:
-        yield from shell_touches(tool.command, places, caller.project_dir, caller.env)
+        env = caller.env
+        if caller.home and "HOOKLINE_HOME" in tool.command:
+            env = {"HOOKLINE_HOME": caller.home, **env}
+        yield from shell_touches(tool.command, places, caller.project_dir, env)
     if tool.kind in _RIGHTS:
         yield from _filed(tool, _RIGHTS[tool.kind])
     elif tool.kind in {_K.MCP, _K.OTHER, _K.FETCH, _K.PLAN}:
@@ -103,7 +110,7 @@ def _named(value: Any) -> Iterator[str]:
             waiting += each
         elif isinstance(each, str) and 0 < len(each) <= _LONGEST and each not in seen:
             seen.add(each)
-            if "\n" not in each:
+            if "\n" not in each and not _REMOTE.match(each):
                 yield _local(each)
 
 
@@ -111,4 +118,6 @@ def _local(path: str) -> str:
     """The path behind a `file:` address."""
     if not path.lower().startswith("file:"):
         return path
+    from urllib.parse import unquote  # slow to load, and few paths are addresses
+
     return unquote(re.sub(r"(?i)^file:(?://(?:localhost)?)?", "", path))

@@ -1,6 +1,7 @@
 """Takes out of a tool's output what says nothing: colours, progress bars, lines that repeat.
 
-What it leaves out it counts in brackets; nothing else of a line is changed.
+What it leaves out it counts in brackets; nothing else of a line is changed. An output of more than
+4 MB or 200,000 lines is left as it is: nobody reads it, and `limit-output` puts it into a file.
 """
 
 import re
@@ -27,6 +28,8 @@ _ANSI = (
 )
 # How far something is, as a share or as so many of so many.
 _SHARE = r"(?:^|[\s\[(|:])(\d{1,3}(?:\.\d+)?\s?%|\d+/\d+)(?=[\s\])|,:]|$)"
+_LONGEST = 4 << 20
+_MOST_LINES = 200_000
 _NUMBERS = r"[\d.,:]+|[#=>\-█▓▒░. ]{2,}|[⠁-⣿]"
 
 
@@ -44,9 +47,11 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
 
     def answer(event: Event, caller: Caller) -> Answer:
         output = event.tool.output if isinstance(event, ToolEvent) else None
-        short = compressed(output, options) if output else output
+        if output is None or len(output) > _LONGEST or output.count("\n") > _MOST_LINES:
+            return PASS
+        short = compressed(output, options)
         # What is not shorter is left as it was, to the byte.
-        if output is None or short is None or len(short) >= len(output):
+        if len(short) >= len(output):
             return PASS
         return Answer(rewrite=Rewrite(output=short))
 

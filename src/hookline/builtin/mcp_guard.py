@@ -1,30 +1,39 @@
 """Lets through only the MCP servers and tools that are listed, from where they are known to come.
 
-Patterns are `SERVER` or `SERVER.TOOL`, and `*` stands for anything. What is allowed here is still
-left to the client's own rules.
+Patterns are `SERVER` or `SERVER.TOOL`, and `*` stands for anything. With `pins`, tools must also
+say of themselves what they said when the person ran `hookline mcp pin`. What is allowed here is
+still left to the client's own rules.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from time import monotonic
 from typing import Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.builtin._paths import Names
 from hookline.model.answers import PASS, Answer, ask, deny
 from hookline.model.events.base import Event
+from hookline.model.events.session import SessionStart
 from hookline.model.events.tool import ToolEvent
 from hookline.model.ports import Caller
 from hookline.model.tools import Mcp, Tool, ToolKind
+from hookline.model.verdicts import Verdict
 
-EVENTS: tuple[str, ...] = ("pre_tool_use",)
+EVENTS: tuple[str, ...] = ("pre_tool_use", "session_start")
 ALSO: tuple[str, ...] = ("permission_request",)
 PRIORITY: int = 20
 GUARD: bool = True
 
 _PREFIX = re.compile(r"^mcp(?:__|_|:)")
 _BREAK = re.compile(r"__|[_:./-]")
+
+# Of the time that is left a part is for telling what was found.
+_SECONDS = 30.0
+_SHARE = 0.8
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -38,6 +47,11 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     origins: dict[str, tuple[str, ...]] = {}
     """By server, globs of the command line or address it may be started with; any other is denied,
     where the client tells."""
+    pins: Literal["require", "report", "off"] = "off"
+    """Whether a tool that nobody has pinned is asked about, and one that has changed since denied;
+    or whether the person is only told."""
+    check: Literal["never", "session_start"] = "never"
+    """When pinned servers are started, to see whether they still say the same."""
 
     def __post_init__(self) -> None:
         for globs in (self.deny, self.ask, self.allow, *self.origins.values()):
@@ -45,6 +59,22 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         for server, globs in self.origins.items():
             if not globs:
                 raise ValueError(f"`origins` of `{server}` is empty: name a command or an address")
+        if self.check != "never" and self.pins == "off":
+            raise ValueError("`check` compares with pins, and `pins` is off: write `pins: require`")
+
+
+def _waits(options: Options) -> bool:
+    return options.check != "never"
+
+
+# Only starting servers takes long.
+WAITS: Callable[[Options], bool] = _waits
+
+
+def misfits(options: Options, events: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """An option for an event on which the guard does not run."""
+    if options.check == "session_start" and "session_start" not in events:
+        yield "`check: session_start` needs that event", "add it to `on:`, or leave `on:` out"
 
 
 def make(options: Options) -> Callable[[Event, Caller], Answer]:
@@ -52,15 +82,46 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
     lists = _Lists(options)
 
     def answer(event: Event, caller: Caller) -> Answer:
+        if isinstance(event, SessionStart) and options.check == "session_start":
+            from hookline.builtin._mcp_pins import check_now
+
+            left = _SECONDS if caller.deadline is None else caller.deadline - monotonic()
+            return Answer(notice=tuple(check_now(event, caller, left * _SHARE)))
         if not isinstance(event, ToolEvent):
             return PASS
         tool = event.tool
         if tool.mcp is None and tool.kind is not ToolKind.MCP:
             return PASS
         mcp = tool.mcp or Mcp("", tool.name)
-        return lists.origin(mcp, event) or lists.judge(mcp, tool)
+        said = lists.origin(mcp, event) or lists.judge(mcp, tool)
+        return said if options.pins == "off" else _with_pins(said, options, event, mcp, caller)
 
     return answer
+
+
+def _with_pins(
+    said: Answer, options: Options, event: ToolEvent, mcp: Mcp, caller: Caller
+) -> Answer:
+    """The lists' answer, or a stricter one where the tool is not as it was pinned."""
+    from hookline.builtin._mcp_pins import found  # most configs have no pins
+
+    readings = [(mcp.server, mcp.tool), *_cuts(event.tool.name)]
+    wrong = found(dict.fromkeys(readings), event, caller)
+    if wrong is None:
+        return said
+    text = f"`{mcp.tool}` of the MCP server `{mcp.server}`: {wrong.reason}"
+    shown = (wrong.shown,) if wrong.shown else ()
+    if options.pins == "report":
+        return replace(said, notice=(*said.notice, text, *shown))
+    verdict = Verdict.DENY if wrong.changed else Verdict.ASK
+    if said.verdict > verdict:
+        return replace(said, notice=(*said.notice, *shown))
+    return Answer(
+        verdict=verdict,
+        reason=f"{said.reason}; {text}" if said.verdict is verdict else text,
+        notice=(*said.notice, *shown),
+        metadata={"category": "mcp", "server": mcp.server, "tool": mcp.tool, "changed": "pin"},
+    )
 
 
 class _Lists:
@@ -105,10 +166,14 @@ def _whole(globs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _readings(name: str) -> Iterator[str]:
+    return (f"{server}.{tool}" for server, tool in _cuts(name))
+
+
+def _cuts(name: str) -> Iterator[tuple[str, str]]:
     """Every way to cut a name in two: where a server's name ends, clients do not always tell."""
     bare = _PREFIX.sub("", name)
     for cut in _BREAK.finditer(bare):
-        yield f"{bare[: cut.start()]}.{bare[cut.end() :]}"
+        yield bare[: cut.start()], bare[cut.end() :]
 
 
 def _origin(event: ToolEvent) -> str:

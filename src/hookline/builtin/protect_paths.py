@@ -4,12 +4,13 @@ The agents' own hook files and hookline's config and state cannot be changed, wh
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from glob import iglob
 
 from msgspec import Struct
 
+from hookline.builtin._agent_files import OWN_FILES
+from hookline.builtin._globbing import Match, has_signs, matches
 from hookline.builtin._own_files import OwnFiles
 from hookline.builtin._paths import Globs, Places
 from hookline.builtin._protected import DEFAULTS, FINE, KEY_FOLDERS, Judged, Line
@@ -29,6 +30,8 @@ _MAX_TOUCHES = 2_000
 _MAX_PATTERNS = 50
 _MAX_MATCHES = 20_000
 _MAX_SIGNS = 3
+_TOO_MANY = (Match("", False, False),)
+_BY_NAME = frozenset({Right.READ, Right.USE})
 _SAID = {Right.READ: "read", Right.WRITE: "changed", Right.DELETE: "deleted", Right.USE: "used"}
 
 
@@ -90,20 +93,54 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
 def _worst(rules: "_Rules", event: ToolEvent, caller: Caller) -> Judged:
     places = places_of(event, caller)
     own = OwnFiles(places, caller)
+    found = _first(touches(event, caller, places))
     left = _Left()
     worst = FINE
-    known: set[Touch] = set()
-    for touch in touches(event, caller, places):
-        if touch in known:
-            continue
-        known.add(touch)
-        if len(known) > _MAX_TOUCHES:
-            return Judged(Verdict.ASK, "more paths are in it than can be looked at")
+    for touch in _worth_a_look(found[:_MAX_TOUCHES], rules, own, places):
         for judged in _judge(rules, own, touch, places, left):
             if judged.verdict is Verdict.DENY:
                 return judged
             worst = worst if worst.verdict is Verdict.ASK else judged
+    if len(found) > _MAX_TOUCHES:
+        return Judged(Verdict.ASK, "more paths are in it than can be looked at")
     return worst
+
+
+def _first(touched: Iterable[Touch]) -> list[Touch]:
+    """Each of them once, and one more than is looked at where there are too many."""
+    found: dict[Touch, None] = {}
+    for touch in touched:
+        found[touch] = None
+        if len(found) > _MAX_TOUCHES:
+            break
+    return list(found)
+
+
+def _worth_a_look(
+    found: Sequence[Touch], rules: "_Rules", own: OwnFiles, places: Places
+) -> Sequence[Touch]:
+    """Without those of which one look at all their names together says that they are fine."""
+    plain = [touch for touch in found if _is_plain(touch)]
+    forms: list[str] = []
+    for touch in plain:
+        here = places.from_bases(touch.bases)
+        for spot in here.spots(touch.path):
+            if touch.right is not Right.READ and own.may_be(spot):
+                return found
+            forms.append(here.forms(spot))
+    if rules.may_be("".join(forms)):
+        return found
+    return [touch for touch in found if not _is_plain(touch)]
+
+
+def _is_plain(touch: Touch) -> bool:
+    """Whether only its name, with all links followed, tells what is said about it."""
+    return (
+        touch.right in _BY_NAME
+        and not touch.deep
+        and not (touch.lost and not touch.path.startswith("/"))
+        and not (touch.glob and has_signs(touch.path))
+    )
 
 
 class _Left:
@@ -118,29 +155,27 @@ def _judge(
     rules: "_Rules", own: OwnFiles, touch: Touch, places: Places, left: _Left
 ) -> Iterator[Judged]:
     """What is said about one path, everything that is not fine."""
-    here = Places(touch.bases or places.bases, places.projects, places.homes)
+    here = places.from_bases(touch.bases)
     yield from _said(rules, own, touch, touch.path, here)
     if touch.lost and not os.path.isabs(touch.path):
         yield from own.lost(touch)
-    if not touch.glob or not _has_signs(touch.path):
+    if not touch.glob or not has_signs(touch.path):
         return
-    for path in own.matching(touch.path, here):
+    for path in own.matching(touch.path, here) if touch.right is not Right.READ else ():
         yield from _said(rules, own, touch, path, here)
     left.patterns -= 1
     straight: dict[str, bool] = {}
-    for path in _there(touch.path, here) if left.patterns >= 0 else ("",):
+    for path, is_link, is_folder in _there(touch.path, here) if left.patterns >= 0 else _TOO_MANY:
         left.matches -= 1
         if left.matches < 0 or left.patterns < 0:
             yield Judged(Verdict.ASK, f"`{touch.path}` stands for more than can be looked at")
             return
-        forms = list(here.forms(path))
         # A pattern may be thousands of files; most need no closer look.
         folder = os.path.dirname(path)
         if folder not in straight:
-            straight[folder] = os.path.realpath(folder) == folder
-        plain = straight[folder] and not os.path.islink(path)
-        plain = plain and not (touch.deep and os.path.isdir(path))
-        if plain and not rules.may_be(forms) and not own.may_be(forms, path):
+            straight[folder] = here.links.followed(f"{folder}/.") == folder
+        plain = straight[folder] and not is_link and not (touch.deep and is_folder)
+        if plain and not rules.may_be(here.forms(path)) and not own.may_be(path):
             continue
         yield from _said(rules, own, touch, path, here)
 
@@ -149,11 +184,13 @@ def _said(
     rules: "_Rules", own: OwnFiles, touch: Touch, path: str, here: Places
 ) -> Iterator[Judged]:
     for spot in here.spots(path):
-        forms = list(here.forms(spot))
+        forms = here.forms(spot)
+        if not rules.may_be(forms):
+            forms = ""  # its name says nothing, but links and what it holds may
         found = own.judge(touch, spot, forms)
         if found is FINE and touch.deep:
             found = rules.judge_whole(touch, spot, here)
-        if found is FINE:
+        if found is FINE and forms:
             found = rules.judge(touch, path, spot, forms)
         if found.verdict is not Verdict.PASS:
             yield found if touch.sure else _unsure(found)
@@ -163,17 +200,13 @@ def _unsure(found: Judged) -> Judged:
     return Judged(Verdict.ASK, f"{found.reason}, as far as this command can be read")
 
 
-def _has_signs(path: str) -> bool:
-    return any(sign in path for sign in "*?[")
-
-
-def _there(pattern: str, places: Places) -> Iterator[str]:
+def _there(pattern: str, places: Places) -> Iterator[Match]:
     """What a pattern stands for on disk."""
     for whole in places.absolute(pattern):
         # Each star may be a directory of thousands.
-        if sum(map(_has_signs, whole.split("/"))) <= _MAX_SIGNS:
+        if sum(map(has_signs, whole.split("/"))) <= _MAX_SIGNS:
             with suppress(ValueError):  # half a character, which no name can have
-                yield from iglob(whole)
+                yield from matches(whole)
 
 
 class _Rules:
@@ -195,16 +228,15 @@ class _Rules:
         self._defaults = [(line, Globs(line.globs)) for line in lines]
         # Most paths are none of these, and one look tells.
         given = [glob for each in (options.deny, options.ask) for glob in _all(each)]
-        self._any = Globs([*given, *(glob for line in lines for glob in line.globs)])
+        by_default = [glob for line in lines for glob in line.globs]
+        self._named = Globs([*OWN_FILES, *given, *by_default])
 
-    def may_be(self, forms: list[str]) -> bool:
-        """Whether anything could be said about a place."""
-        return self._any.matches(forms)
+    def may_be(self, forms: str) -> bool:
+        """Whether anything could be said about a place by its name, the agents' files included."""
+        return self._named.matches(forms)
 
-    def judge(self, touch: Touch, path: str, spot: str, forms: list[str]) -> Judged:
+    def judge(self, touch: Touch, path: str, spot: str, forms: str) -> Judged:
         """What is said about one place."""
-        if not self.may_be(forms):
-            return FINE
         for verdict, rights, globs in self._given:
             if touch.right in rights and (found := globs.found(forms)):
                 # Of a program nobody knows it is not known what it does.
@@ -216,6 +248,8 @@ class _Rules:
             return FINE
         for line, globs in self._defaults:
             if globs.matches(forms):
+                if touch.made:
+                    return FINE
                 made = line.may_be_made and touch.right is Right.WRITE
                 return FINE if made and _is_new(spot) else _by_default(line, touch, path)
         return FINE

@@ -17,7 +17,7 @@ from hookline.model.events.prompt import PromptEvent
 from hookline.model.events.tool import PostToolUse, PreToolUse, ToolEvent
 from hookline.model.events.turn import TurnEvent
 from hookline.model.ports import Caller
-from hookline.secrets import EFFORT, Redacted, Scope, redact
+from hookline.secrets import EFFORT, Redacted, Scope, accelerate_soon, redact
 
 EVENTS: tuple[str, ...] = (
     "pre_tool_use",
@@ -37,8 +37,12 @@ _TEXTS = frozenset({"content", "reasoning_content", "text", "thinking"})
 """Members of a message that are its words."""
 _ARGUMENTS = frozenset({"arguments", "args", "input"})
 """Members of a message that a tool is called with: every text in them is one for it."""
-_MOST = 100_000
+_MOST = 25_000
 _SHARE = 8
+_EVENTS = 16
+_VOLUME = 256 << 10
+"""From so many events and so much text on it is worth a second of work to look faster: a process
+that was started for one event never comes so far."""
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -64,9 +68,30 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
             return PASS
         default = Scope.TOKENS if isinstance(event, PreToolUse | PromptEvent) else Scope.LIKELY
         scope = default if options.scope is None else _SCOPES[options.scope]
-        return _answer(event, _Cleaner(scope, plain=plain))
+        cleaner = _Cleaner(scope, plain=plain)
+        try:
+            return _answer(event, cleaner)
+        finally:
+            _work.add(cleaner.looked_through)
 
     return answer
+
+
+class _Work:
+    """What this process has done so far: one that does much is worth making faster."""
+
+    def __init__(self) -> None:
+        self._events = 0
+        self._volume = 0
+
+    def add(self, volume: int) -> None:
+        self._events += 1
+        self._volume += volume
+        if self._events >= _EVENTS and self._volume >= _VOLUME:
+            accelerate_soon()
+
+
+_work = _Work()
 
 
 def _answer(event: Event, cleaner: "_Cleaner") -> Answer:
@@ -113,6 +138,7 @@ class _Cleaner:
         self._scope = scope
         self._plain = plain
         self.families: set[str] = set()
+        self.looked_through = 0
 
     def text(self, text: str) -> str:
         """Without its secrets; the same object when it has none."""
@@ -165,6 +191,7 @@ class _Cleaner:
     def _redacted(self, text: str) -> Redacted:
         # In what is large, more may be looked at: nobody wants the rest of it withheld.
         effort = min(max(EFFORT, len(text) // _SHARE), _MOST)
+        self.looked_through += len(text)
         done = redact(text, effort, scope=self._scope, plain=self._plain)
         self.families.update(done.families)
         return done

@@ -54,7 +54,9 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
 def _answer(event: Event, caller: Caller) -> Answer:
     if not isinstance(event, ToolEvent) or not _is_shell(event.dialect, event.tool):
         return PASS
-    command = " ".join((event.tool.command or "").lower().split())
+    # Half a character is no text to re2, and no part of any program's name.
+    given = (event.tool.command or "").encode("utf-8", "replace").decode()
+    command = " ".join(given.lower().split())
     found = [each for each in _destructive() if each.pattern.search(command)]
     if found:
         worst = min(found, key=lambda each: _SEVERITY.index(each.radius))

@@ -15,10 +15,15 @@ from hookline.cli._output import print_json, print_outcome, verdict_word
 from hookline.cli._warm_demo import show_warm_path
 from hookline.cli.init import starter
 from hookline.model.outcome import Outcome
+from hookline.model.text import visible
 from hookline.model.verdicts import Verdict
 
 __all__ = ["command"]
 
+# It has the form of one and is none.
+_TOKEN = "ghp" + "_" + "D3moXY" * 6
+_HOME = b"HOME"
+"""In place of the home directory, which is another one each time."""
 # (what happens, payload, a file that is there from then on)
 _SCRIPT: tuple[tuple[str, dict[str, Any], str | None], ...] = (
     ("An agent starts.", {"event": "session_start", "source": "startup"}, None),
@@ -50,6 +55,17 @@ _SCRIPT: tuple[tuple[str, dict[str, Any], str | None], ...] = (
         None,
     ),
     (
+        "It tries another way to the same end: what was denied is remembered.",
+        {
+            "event": "pre_tool_use",
+            "tool": {
+                "name": "shell",
+                "command": "python3 -c 'import shutil; shutil.rmtree(\"HOME\")'",
+            },
+        },
+        None,
+    ),
+    (
         "A commit message that only mentions danger is fine.",
         {
             "event": "pre_tool_use",
@@ -63,6 +79,14 @@ _SCRIPT: tuple[tuple[str, dict[str, Any], str | None], ...] = (
         None,
     ),
     (
+        "A tool answers with a token in it: the model never sees it.",
+        {
+            "event": "post_tool_use",
+            "tool": {"name": "shell", "command": "env", "output": f"GITHUB_TOKEN={_TOKEN}"},
+        },
+        None,
+    ),
+    (
         "It pushes by force: the command is rewritten, and guards judge the rewritten one.",
         {"event": "pre_tool_use", "tool": {"name": "shell", "command": "git push --force"}},
         None,
@@ -71,7 +95,7 @@ _SCRIPT: tuple[tuple[str, dict[str, Any], str | None], ...] = (
         "It tries production.",
         {
             "event": "pre_tool_use",
-            "tool": {"name": "shell", "command": "sudo kubectl delete ns x --context prod"},
+            "tool": {"name": "shell", "command": "sudo kubectl get pods --context prod"},
         },
         None,
     ),
@@ -83,6 +107,14 @@ _SCRIPT: tuple[tuple[str, dict[str, Any], str | None], ...] = (
     (
         "It wants to edit its own guard.",
         {"event": "pre_tool_use", "tool": {"name": "edit", "path": "hookline.yaml"}},
+        None,
+    ),
+    (
+        "And once more, by the shell.",
+        {
+            "event": "pre_tool_use",
+            "tool": {"name": "shell", "command": "sed -i s/deny/allow/ ./hookline.yaml"},
+        },
         None,
     ),
     ("It wants to stop too early.", {"event": "stop", "last_message": "Done!"}, "tests-passed"),
@@ -112,15 +144,17 @@ def command(as_json: bool) -> None:
     click.echo("Make it yours: `hookline init` in a project, then `hookline list`.")
 
 
-async def _play(project: Path, quiet: bool) -> list[Outcome]:
+async def _play(scratch: Path, quiet: bool) -> list[Outcome]:
+    home, project = scratch / "home", scratch / "home" / "app"
+    project.mkdir(parents=True)
     config = Path(__file__).with_name("_demo.yaml").read_bytes()
     for name, content in (("hookline.yaml", config), ("starter.yaml", starter())):
         (project / name).write_bytes(content)
-    state = {"XDG_CONFIG_HOME": str(project / "none"), "HOME": str(project)}
+    state = {"XDG_CONFIG_HOME": str(scratch / "none"), "HOME": str(home)}
     app = App(
         env={**os.environ, **state, "HOOKLINE_DEPTH": "0"},
         cwd=str(project),
-        home=str(project / "state"),
+        home=str(scratch / "kept"),
         config=str(project / "hookline.yaml"),
     )
     decode = registry.dialect("canonical").decode
@@ -128,11 +162,13 @@ async def _play(project: Path, quiet: bool) -> list[Outcome]:
     try:
         for title, payload, appears in _SCRIPT:
             fields = {"session_id": "demo", "cwd": str(project), **payload}
-            outcome = await app.fire(decode(msgspec.json.encode(fields), None))
+            encoded = msgspec.json.encode(fields).replace(_HOME, str(home).encode())
+            outcome = await app.fire(decode(encoded, None))
             outcomes.append(outcome)
             if not quiet:
                 click.secho(f"\n{title}", italic=True, dim=True)
                 print_outcome(outcome, quiet=True)
+                _print_findings(outcome)
             if appears:
                 (project / appears).write_text("x = 1\n", encoding="utf-8")
     finally:
@@ -140,3 +176,12 @@ async def _play(project: Path, quiet: bool) -> list[Outcome]:
     if not quiet:
         click.echo()
     return outcomes
+
+
+def _print_findings(outcome: Outcome) -> None:
+    """What the shell guard says beside its reason."""
+    for found in (run.answer.metadata for run in outcome.runs):
+        if "blast_radius" in found:
+            what = f"{found['category']}, blast radius {found['blast_radius']}"
+            rather = f"; rather `{found['safer']}`" if "safer" in found else ""
+            click.echo(f"       {what}: `{visible(str(found['words']))}`{rather}")

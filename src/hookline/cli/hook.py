@@ -55,6 +55,7 @@ class Desk:
         self._answers = answers
         self._apps: dict[tuple[object, ...], App] = {}
         self._warned: dict[str, None] = {}
+        self._untold = ""
 
     async def respond(self, arrived: Arrived) -> Reply:
         """The reply in the client's words; what fails closes the gate.
@@ -80,12 +81,16 @@ class Desk:
             # Cancelled, or interrupted. In a coroutine that is thrown away nothing can be awaited.
             if not isinstance(exc, GeneratorExit):
                 exchange.failure = "the client ended before it had an answer"
-                await self._write_down(exchange.entry(Reply()), app)
+                # Said once, and to somebody who has gone: the next one is told.
+                self._untold = await self._write_down(exchange.entry(Reply()), app) or self._untold
             raise
-        warning = await self._write_down(exchange.entry(reply), app)
+        warning = await self._write_down(exchange.entry(reply), app) or self._untold
         # Where nothing is configured nothing is asked of us, so nobody is to be bothered.
         told = warning and (app is None or app.configured) and self._is_news(exchange.event)
-        return exchange.warned(reply, warning) if told else reply
+        if told:
+            self._untold = ""
+            return exchange.warned(reply, warning)
+        return reply
 
     def _is_news(self, event: "Event | None") -> bool:
         """Whether a session hears for the first time that its events are not written down."""

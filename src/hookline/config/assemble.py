@@ -3,7 +3,7 @@
 Knows layers. A file speaks for hooks of its own rank and below, never for those above it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ from hookline.config.types import Config, ConfigFile, Note
 from hookline.model.errors import nearest
 from hookline.model.hook import Hook, Layer
 from hookline.model.journal import JournalSettings
+from hookline.model.models import ModelEntry
 from hookline.model.ports import Matcher
 
 __all__ = ["assemble"]
@@ -40,6 +41,7 @@ def assemble(files: Sequence[ConfigFile], *, paused: bool = False) -> Config:
         project_allow=project_allow,
         max_follow_ups=_max_follow_ups(places, notes),
         journal=_journal(places, notes),
+        models=_models(places, notes),
         digest=_digest(places, paused),
         notes=tuple(dict.fromkeys(notes)),
     )
@@ -177,6 +179,18 @@ def _journal(places: Sequence[_Place], notes: list[Note]) -> JournalSettings:
             message = f"`journal` in {place.file.file} counts only in the user's own config"
             notes.append(Note(place.file.file, "ignored", message))
     return decided or JournalSettings()
+
+
+def _models(places: Sequence[_Place], notes: list[Note]) -> Mapping[str, ModelEntry]:
+    """Where the names of models lead: a project must not send what a user's hooks ask elsewhere."""
+    named: dict[str, ModelEntry] = {}
+    for place in places:
+        if place.file.layer in {Layer.MANAGED, Layer.USER}:
+            named = {**place.file.models, **named}
+        elif place.file.models:
+            message = f"`models` in {place.file.file} counts only in the user's own config"
+            notes.append(Note(place.file.file, "ignored", message))
+    return named
 
 
 def _digest(places: Sequence[_Place], paused: bool) -> str:

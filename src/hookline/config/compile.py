@@ -23,6 +23,7 @@ from hookline.config.schema import FileEntry, Format, MatchEntry, file_format
 from hookline.config.types import ConfigFile, Kit, Narrowing, ReadFile
 from hookline.model.errors import ConfigError, Problem
 from hookline.model.hook import Hook, Layer
+from hookline.model.models import ModelEntry, mistakes_in
 
 __all__ = ["compile_file"]
 
@@ -73,6 +74,7 @@ class _FileCompiler:
         compiler = HookCompiler(report, self.form, self.kit, layer, self.project_dir)
         compiled = [compiler.compile(entry) for entry in entries]
         _check_names(entries, report)
+        _check_models(keys.models, report)
         stack = (*above, path)
         included = self.includes.read(keys.include, stack, report)
         # Before those of the files it includes, so that problems read from the top down.
@@ -87,6 +89,7 @@ class _FileCompiler:
             project_allow=None if keys.project_allow is UNSET else keys.project_allow,
             max_follow_ups=None if keys.max_follow_ups is UNSET else keys.max_follow_ups,
             journal=None if keys.journal is UNSET else keys.journal,
+            models=keys.models,
             digest=sha256(raw).hexdigest(),
             includes=(*self._included(included, stack), *self._natives(included)),
         )
@@ -137,6 +140,12 @@ def _usable(
             continue
         usable[key] = fits
     return usable
+
+
+def _check_models(models: Mapping[str, ModelEntry], report: Report) -> None:
+    for name, entry in models.items():
+        for message, hint in mistakes_in(entry):
+            report.add(("models", name), f"`models: {brief(name)}`: {message}", hint)
 
 
 def _check_names(entries: Sequence[Entry], report: Report) -> None:

@@ -48,8 +48,11 @@ _ENV_NAME = re.compile(ENV_NAME)
 # Keys of every hook that some handlers have no use for: what they would change is not there.
 _IDLE = {
     "env": ({"rule", "builtin"}, "it starts no program and calls no address"),
-    "pins": ({"rule", "builtin", "http"}, "it runs no file"),
-    "speaks": ({"rule", "builtin", "python"}, "it has no answer to read in another dialect"),
+    "pins": ({"rule", "builtin", "http", "judge"}, "it runs no file"),
+    "speaks": (
+        {"rule", "builtin", "python", "judge"},
+        "it has no answer to read in another dialect",
+    ),
     "timeout": ({"rule"}, "it answers at once"),
 }
 
@@ -226,13 +229,8 @@ class HookCompiler:
                 self.report.add(entry.at(), "the key `on` is missing", hint)
             return ()
         on = entry.keys.on
-        events = (on,) if isinstance(on, str) else tuple(dict.fromkeys(on))
-        for event in events:
-            if builtin is not None and event not in builtin.EVENTS:
-                message = f"`{entry.written[_USE]}` does nothing on `{event}`"
-                hint = f"its events: {', '.join(builtin.EVENTS)}"
-                self.report.add(entry.at("on"), message, hint)
-        return events
+        # Which of them a builtin can do something on, its handler knows.
+        return (on,) if isinstance(on, str) else tuple(dict.fromkeys(on))
 
     def _timeout(self, entry: Entry) -> float:
         if entry.keys.timeout is UNSET:

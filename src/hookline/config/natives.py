@@ -88,25 +88,30 @@ def compile_natives(
     compiled: dict[str, ConfigFile] = {}
     for name, read in by_platform.items():
         hooks = platforms[name].hooks(read, layer=layer, project_dir=project_dir)
-        named = _named([_runnable(hook, kit) for hook in hooks])
+        flaws: list[Note] = []
+        named = _named([_runnable(hook, kit, flaws) for hook in hooks])
         for file in read:
             compiled[file.path] = ConfigFile(
                 file=file.path,
                 layer=layer,
                 project_dir=project_dir,
                 hooks=tuple(hook for hook in named if hook.source.file == file.path),
-                notes=tuple(_notes(file)),
+                notes=(*_notes(file), *(note for note in flaws if note.file == file.path)),
                 digest=sha256(files[file.path][1]).hexdigest(),
             )
     return tuple(compiled[path] for path in files)
 
 
-def _runnable(hook: Hook, kit: Kit) -> Hook:
+def _runnable(hook: Hook, kit: Kit, flaws: list[Note]) -> Hook:
     """The hook, or in its place one that says why it cannot run, so that nobody misses it."""
     kind = hook.handler.kind
     problems = kit.handlers[kind].check(hook.handler.values, hook, kit.services)
     if not problems:
         return hook
+    flaws += [
+        Note(hook.source.file, "broken", f"{hook.source}: {problem.message}")
+        for problem in problems
+    ]
     return replace(hook, handler=HandlerSpec("native", {"why": problems[0].message}))
 
 

@@ -14,6 +14,7 @@ from hookline.model.errors import IllegalValueError
 from hookline.model.events import EVENTS
 from hookline.model.hook import Mode, OnError
 from hookline.model.journal import JournalSettings
+from hookline.model.models import ModelEntry
 from hookline.model.ports import HandlerModule
 
 __all__ = [
@@ -151,6 +152,10 @@ class FileEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         JournalSettings | UnsetType,
         _doc("How the journal is kept; said in the user's own file."),
     ] = UNSET
+    models: Annotated[
+        dict[str, ModelEntry],
+        _doc("Models by names that judges may call them by; said in the user's own file."),
+    ] = field(default_factory=dict)
     project_allow: Annotated[
         bool | UnsetType,
         _doc("Whether an allow from a project's file counts; said in the user's own file."),

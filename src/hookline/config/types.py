@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from hookline.model.hook import Hook, Layer
 from hookline.model.journal import JournalSettings
+from hookline.model.models import ModelEntry
 from hookline.model.ports import HandlerModule, Matcher, NativeFiles, Services
 
 __all__ = ["Config", "ConfigFile", "Kit", "Narrowing", "Note", "ReadFile", "utc_now"]
@@ -59,6 +60,7 @@ class ConfigFile(Struct, frozen=True, kw_only=True):
     project_allow: bool | None = None
     max_follow_ups: int | None = None
     journal: JournalSettings | None = None
+    models: Mapping[str, ModelEntry] = {}
     digest: str = ""
     """Of its bytes."""
     includes: tuple["ConfigFile", ...] = ()
@@ -84,6 +86,7 @@ class Config(Struct, frozen=True, kw_only=True):
     max_follow_ups: int | None = None
     """The lowest that a managed or user file says; None when none does."""
     journal: JournalSettings = JournalSettings()
+    models: Mapping[str, ModelEntry] = {}
     digest: str = ""
     """Equal for configs of the same files with the same content, all in force alike."""
     notes: tuple[Note, ...] = ()

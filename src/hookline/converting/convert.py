@@ -74,6 +74,8 @@ def _read(old: Platform, path: str, content: bytes) -> NativeFile:
             f"{path}: {old.client} runs nothing of this file: {file.off}. Mend that first, or "
             "hooks that are switched off would run"
         )
+    # What its platform adds by itself is no part of the file.
+    file = replace(file, entries=tuple(each for each in file.entries if not each.implied))
     if not file.entries:
         raise HooklineError(
             f"{path}: no hooks of {old.client} are in it. Check --from, and the file's name"

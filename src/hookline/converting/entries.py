@@ -77,7 +77,8 @@ def convert_entry(source: Source, origin: Platform, target: Platform) -> Made:
 def _unrunnable(hook: Hook) -> str:
     """Why hookline could not run it for the new platform; empty when it can."""
     if hook.handler.kind not in _KINDS:
-        return str(hook.handler.values["why"])
+        asks = "it asks a model, and a converted file's line has no config that says which"
+        return str(hook.handler.values.get("why", asks))
     name = str(hook.handler.values.get("use", "")).replace("_", "-")
     if name and name not in registry.builtin_names():
         return f"hookline has no builtin `{name}`"

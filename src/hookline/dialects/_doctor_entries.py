@@ -55,7 +55,7 @@ def entries(checkup: Checkup) -> Iterator[Placed]:
     """The entries of the platform's own files that are in order and in force."""
     for seen in checkup.own:
         for entry in seen.file.entries:
-            if not entry.flaw and not seen.file.off:
+            if not (entry.flaw or entry.implied or seen.file.off):
                 yield seen, entry
 
 
@@ -252,7 +252,7 @@ def _beside_us(checkup: Checkup, rules: Rules) -> Iterator[Finding]:
         (seen, entry)
         for seen in checkup.seen
         for entry in seen.file.entries
-        if not entry.flaw and not seen.file.off
+        if not (entry.flaw or entry.implied or seen.file.off)
     ]
     # Where the file itself is the hook, nobody knows for which event before it is asked.
     ours = [each for each in running if is_hookline(each[1].command)]

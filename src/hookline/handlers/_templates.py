@@ -4,7 +4,7 @@ Knows the template engine; must not know rules. The engine is imported when the 
 is met, because most configs have none.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
@@ -73,8 +73,9 @@ def _flaw(kind: type[Struct], path: Sequence[str]) -> str | None:
 class Templates:
     """The template engine, for the texts of one hook."""
 
-    def __init__(self) -> None:
-        self._environment = _environment()
+    def __init__(self, finalizer: Callable[[Any], Any] | None = None) -> None:
+        """``finalizer`` is given each value that is filled in, and says what stands there."""
+        self._environment = _environment(finalizer)
         self._wants_payload: dict[str, bool] = {}
 
     def fill(self, text: str, event: Event) -> str:
@@ -103,10 +104,11 @@ class Templates:
         self._wants_payload[text] = "raw" in names
 
 
-def _environment() -> "Environment":
+def _environment(finalizer: Callable[[Any], Any] | None = None) -> "Environment":
     from minijinja import Environment
 
     return Environment(
+        finalizer=finalizer,
         fuel=_FUEL,
         undefined_behavior="strict",
         auto_escape_callback=lambda name: False,

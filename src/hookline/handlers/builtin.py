@@ -3,7 +3,9 @@
 Knows what a builtin module offers; must not know any one of them.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import Any, ClassVar, Literal
 
@@ -41,6 +43,7 @@ def check(values: Mapping[str, Any], hook: Hook, services: Services) -> Sequence
     return [
         *_option_problems(values.get("with", {}), module, values["use"]),
         *_event_problems(module, values["use"], hook.events),
+        *_misfits(values.get("with", {}), module, hook.events),
     ]
 
 
@@ -48,8 +51,25 @@ def make(hook: Hook, services: Services) -> Handler:
     """The builtin with its options."""
     values = hook.handler.values
     module = services.builtin(values["use"])
-    function = module.make(convert(values.get("with", {}), module.Options))
-    return Waiting(function) if getattr(module, "WAITS", False) else Instant(function)
+    options = convert(values.get("with", {}), module.Options)
+    function = _as_placed(module.make(options), hook)
+    waits = getattr(module, "WAITS", False)
+    waiting = waits(options) if callable(waits) else waits
+    return Waiting(function) if waiting else Instant(function)
+
+
+def _as_placed(function: _Function, hook: Hook) -> _Function:
+    """The builtin in the directory, and with the variables, of another platform's entry."""
+    start = hook.start
+    if start is None or not (start.directory or start.variables):
+        return function
+
+    def placed(event: Event, caller: Caller) -> Answer:
+        cwd = os.path.join(event.cwd, hook.directory) if start.directory else event.cwd
+        env = {**caller.env, **start.variables}
+        return function(replace(event, cwd=cwd), replace(caller, env=env))
+
+    return placed
 
 
 class Instant:
@@ -112,3 +132,15 @@ def _event_problems(
         if event not in legal:
             hint = f"it works on {', '.join(sorted(legal))}"
             yield KeyProblem("on", f"`{name}` can do nothing on `{event}`", hint)
+
+
+def _misfits(
+    options: Mapping[str, Any], module: BuiltinModule, events: Sequence[str]
+) -> Iterator[KeyProblem]:
+    """What the builtin itself finds wrong with its options on these events."""
+    judge = getattr(module, "misfits", None)
+    if judge is None:
+        return
+    with suppress(ValidationError):  # which is said already
+        given = convert(dict(options), module.Options)
+        yield from (KeyProblem("on", message, hint) for message, hint in judge(given, events))

@@ -6,15 +6,24 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.model.answers import deny
+from hookline.model.denials import (
+    Denial,
+    after_prompt,
+    call_digest,
+    with_denial,
+    without_call,
+)
 from hookline.model.events import (
     Event,
     InstructionsLoaded,
     SessionResume,
     SessionStart,
     Setup,
+    ToolEvent,
     UserPromptSubmit,
 )
 from hookline.model.outcome import Outcome
+from hookline.model.verdicts import Verdict
 
 __all__ = [
     "MAX_FOLLOW_UPS",
@@ -24,6 +33,7 @@ __all__ = [
     "combined",
     "latched",
     "on_event",
+    "taught",
 ]
 
 MAX_FOLLOW_UPS = 8
@@ -31,7 +41,7 @@ _BEFORE_PROMPTS = (SessionStart, SessionResume, Setup, InstructionsLoaded)
 
 
 class SessionMemory(Struct, frozen=True, kw_only=True):
-    """A latch that holds every gate closed, and how often each agent was kept going."""
+    """A latch that holds every gate closed, how often each agent was kept going, and denials."""
 
     latch: str = ""
     holds_prompt: bool = False
@@ -40,6 +50,7 @@ class SessionMemory(Struct, frozen=True, kw_only=True):
     last_follow_up: str = ""
     counted: str = ""
     """The id of the event that was counted last: asked about once more, it counts once."""
+    denials: tuple[Denial, ...] = ()
 
 
 def on_event(memory: SessionMemory, event: Event, *, has_stop_flag: bool) -> SessionMemory:
@@ -53,7 +64,8 @@ def on_event(memory: SessionMemory, event: Event, *, has_stop_flag: bool) -> Ses
             return memory
         if memory.latch and memory.holds_prompt:
             return replace(memory, holds_prompt=False)
-        memory = replace(memory, latch="", last_follow_up="")
+        denials = after_prompt(memory.denials) if memory.denials else ()
+        memory = replace(memory, latch="", last_follow_up="", denials=denials)
         return memory if has_stop_flag else replace(memory, follow_ups={})
     fresh = has_stop_flag and not getattr(event, "stop_hook_active", False)
     if event.continues and fresh and memory.follow_ups.get(agent):
@@ -94,6 +106,21 @@ def capped(memory: SessionMemory, outcome: Outcome, *, limit: int) -> tuple[Sess
     return replace(memory, follow_ups=counts, last_follow_up=last, counted=counted), outcome
 
 
+def taught(
+    memory: SessionMemory, event: ToolEvent, said: Verdict, denial: Denial | None
+) -> SessionMemory:
+    """The memory after a call was judged: with its denial, or without one that no longer holds.
+
+    Whoever denied a call before has seen it again, as it was, and let it through.
+    """
+    denials = memory.denials
+    if denial is not None:
+        denials = with_denial(denials, denial)
+    elif denials and said < Verdict.ASK:
+        denials = without_call(denials, call_digest(event))
+    return memory if denials == memory.denials else replace(memory, denials=denials)
+
+
 def combined(before: SessionMemory, after: SessionMemory, stored: SessionMemory) -> SessionMemory:
     """``stored`` with what changed from ``before`` to ``after``: events of a session overlap."""
     counts = {
@@ -102,6 +129,9 @@ def combined(before: SessionMemory, after: SessionMemory, stored: SessionMemory)
         if count != before.follow_ups.get(agent)
     }
     dropped = not after.follow_ups and bool(before.follow_ups)
+    gone = set(before.denials) - set(after.denials)
+    new = [each for each in after.denials if each not in before.denials]
+    known = [each for each in stored.denials if each not in gone and each not in new]
     return SessionMemory(
         latch=stored.latch if after.latch == before.latch else after.latch,
         holds_prompt=stored.holds_prompt
@@ -110,6 +140,7 @@ def combined(before: SessionMemory, after: SessionMemory, stored: SessionMemory)
         follow_ups={} if dropped else {**stored.follow_ups, **counts},
         last_follow_up=after.last_follow_up,
         counted=after.counted,
+        denials=(*known, *new),
     )
 
 

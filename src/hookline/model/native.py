@@ -44,6 +44,8 @@ class NativeEntry(Struct, frozen=True, kw_only=True):
     line: int = 0
     flaw: str = ""
     """Why its platform would not run it; empty when it would."""
+    implied: bool = False
+    """Nothing in the file asks for it: its platform adds it by itself."""
 
 
 class Voids(StrEnum):
@@ -76,7 +78,8 @@ class NativeFile(Struct, frozen=True, kw_only=True):
     @property
     def is_unreadable(self) -> bool:
         """Whether a mistake leaves nothing of it."""
-        return not self.entries and any(flaw.voids is Voids.FILE for flaw in self.flaws)
+        written = any(not entry.implied for entry in self.entries)
+        return not written and any(flaw.voids is Voids.FILE for flaw in self.flaws)
 
 
 class Where(Struct, frozen=True, kw_only=True):

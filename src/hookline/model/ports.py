@@ -7,8 +7,10 @@ from msgspec import Struct
 
 if TYPE_CHECKING:
     from hookline.model.answers import Answer
+    from hookline.model.denials import Denial
     from hookline.model.events.base import Event
     from hookline.model.hook import Hook, Layer
+    from hookline.model.models import ModelEntry
     from hookline.model.native import NativeFile, NativePlace, Where
     from hookline.model.outcome import Outcome, Reply, Translated
     from hookline.model.support import Support
@@ -25,6 +27,7 @@ __all__ = [
     "HandlerModule",
     "InstantHandler",
     "KeyProblem",
+    "LearningBuiltin",
     "Match",
     "Matcher",
     "NativeFiles",
@@ -62,6 +65,12 @@ class Caller(Struct, frozen=True, kw_only=True):
     """How many hooklines are above this one."""
     umask: int = -1
     """With which the caller makes files, and hooks that run for it; -1: as this process does."""
+    home: str = ""
+    """Where hookline keeps its own state; empty where it keeps none."""
+    denied: "tuple[Denial, ...]" = ()
+    """What was denied before in this session, as far as a builtin has it remembered."""
+    own: tuple[str, ...] = ()
+    """Its state and the person's config, wherever they are: as written, and with links followed."""
 
 
 NOBODY = Caller()
@@ -198,12 +207,21 @@ class BuiltinModule(Protocol):
         """The function that answers."""
 
 
+class LearningBuiltin(BuiltinModule, Protocol):
+    """A builtin that has denials remembered, and finds them in ``Caller.denied`` from then on."""
+
+    def learn(self, outcome: "Outcome", caller: Caller) -> "Denial | None":
+        """What to remember of a tool call that was denied, whichever hook denied it."""
+
+
 class Services(Struct, frozen=True, kw_only=True):
     """What handlers may ask of the rest of hookline; joined in ``app.py``."""
 
     codec: Callable[[str], AnswerCodec]
     builtin: Callable[[str], BuiltinModule]
     pins: "Callable[[Hook], PinnedFiles]"
+    models: "Mapping[str, ModelEntry]" = {}
+    """Models that the user's own config gives a name; those of the config in force."""
 
 
 @runtime_checkable

@@ -101,7 +101,17 @@ class ToolRow(Struct, frozen=True):
 
 # Keys under which tools of unknown shape keep what we look for, the likeliest first.
 _LIKELY: Mapping[str, tuple[str, ...]] = {
-    "command": ("command", "cmd", "script"),
+    "command": (
+        "command",
+        "cmd",
+        "script",
+        "commands",
+        "shell_command",
+        "shellCommand",
+        "command_line",
+        "commandLine",
+        "bash_command",
+    ),
     "path": (
         "path",
         "file_path",
@@ -141,6 +151,21 @@ def _text(value: object) -> str | None:
     return None
 
 
+def _lines(key: str, value: object) -> str | None:
+    """What a key holds as shell text; under ``commands`` each entry is a command of its own."""
+    if key == "commands" and isinstance(value, list | tuple):
+        texts = [_text(each) for each in value]
+        return "\n".join(text for text in texts if text) or None
+    return _text(value)
+
+
+def _arguments(input: Mapping[str, Any]) -> str:
+    """The words that some tools take apart from their program: ``command: rm, args: [-rf, /]``."""
+    words = next((input[key] for key in ("args", "arguments") if key in input), None)
+    text = _text(words) if isinstance(words, list | tuple) else None
+    return f" {text}" if text else ""
+
+
 class ToolTable:
     """Native tool names and keys to the canonical tool, and rewrites back to native keys."""
 
@@ -158,9 +183,9 @@ class ToolTable:
                 fields[normal] = value
         if row is None or "command" not in row.keys:
             # Without one true key, what runs may stand under any of these: judge all of them.
-            found = [text for key in _LIKELY["command"] if (text := _text(input.get(key)))]
-            if len(found) > 1:
-                fields["command"] = "\n".join(found)
+            found = [text for key in _LIKELY["command"] if (text := _lines(key, input.get(key)))]
+            if found:
+                fields["command"] = "\n".join([found[0] + _arguments(input), *found[1:]])
         if row is not None and row.special is not None:
             fields.update(row.special(input))
         fields["paths"] = paths = self._paths(row, input, fields)

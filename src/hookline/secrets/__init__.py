@@ -1,7 +1,7 @@
 """Takes secrets out of text: a leaf that knows token formats, and nothing of hooks."""
 
-from hookline.secrets.finding import accelerate
 from hookline.secrets.forms import Rule
+from hookline.secrets.hints import accelerate, accelerate_soon
 from hookline.secrets.likely import Scope
 from hookline.secrets.redaction import EFFORT, Redacted, RedactedBytes, redact, redact_bytes
 from hookline.secrets.rules import RULES
@@ -14,6 +14,7 @@ __all__ = [
     "Rule",
     "Scope",
     "accelerate",
+    "accelerate_soon",
     "redact",
     "redact_bytes",
 ]

@@ -1,30 +1,28 @@
-"""One look whether a text may hold a secret at all, and then where its secrets are.
+"""Where the secrets of a text are.
 
 Every closer look at a candidate is counted. When no more are allowed the search ends and says how
 far it came, so that a text made of candidates cannot hold up whoever waits for the answer.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from msgspec import Struct
 
-from hookline.secrets.forms import ASSIGNS_HINT, Rule
+from hookline.secrets.compiling import compiled, options, searcher
+from hookline.secrets.forms import Rule
+from hookline.secrets.hints import literal, token_hints
 from hookline.secrets.likely import Scope, accepts, is_example
 from hookline.secrets.places import PLACES, Place
 from hookline.secrets.rules import RULES
 
-__all__ = ["Found", "Secret", "accelerate", "find", "first_hint"]
+__all__ = ["Found", "Secret", "find"]
 
 Secret = tuple[int, int, str]
 """Where a secret starts and ends, and its family."""
 
-# A letter, digit or sign written as an escape: it may be a part of anything. Without `<`, `>`
-# and `&`, which some writers of JSON escape as a habit and no token holds.
-_ESCAPED = r"\\u00(?:2[0-57-9a-fA-F]|3[0-9abdfABDF]|[4-7])"
-_MEMORY = 16 << 20
 _CONTEXT = 100
 """How far before a hint its token may begin: the length of a name, and of a token's first part."""
 _KEYWORD = 16
@@ -46,49 +44,14 @@ class Found(Struct):
     looks: int = 0
 
 
-def _compile(source: str, *, capture: bool = True) -> Any:
-    import re2
-
-    options = re2.Options()
-    # Any byte is a character: what is no UTF-8 must not end a secret early.
-    options.encoding = re2.Options.Encoding.LATIN1
-    options.log_errors = False
-    options.never_capture = not capture
-    options.max_mem = _MEMORY
-    return re2.compile(source.encode("ascii"), options)
-
-
-def _search_any(sources: Sequence[str]) -> Any:
-    return _compile("|".join(f"(?:{source})" for source in sources), capture=False).search
-
-
-@cache
-def _first_look() -> Any:
-    return _search_any([_ESCAPED, *_hints(), *(place.hint for place in PLACES)])
-
-
 @cache
 def _token_look() -> Any:
-    return _search_any(_hints())
-
-
-def _hints() -> list[str]:
-    # The names as one: what follows them is the same for all, and large.
-    names = "|".join(rule.names for rule in RULES if rule.names)
-    return [*filter(None, map(_hint, RULES)), rf"(?i:{names})[\w.-]*{ASSIGNS_HINT}"]
+    return searcher(token_hints())
 
 
 @cache
 def _head_look() -> Any:
-    return _search_any([place.head for place in PLACES if not place.alone])
-
-
-def _hint(rule: Rule) -> str:
-    return rule.hint or ("" if rule.names else "|".join(map(_literal, rule.keywords)))
-
-
-def _literal(keyword: str) -> str:
-    return "".join(c if c.isalnum() or c in "_- " else f"\\{c}" for c in keyword)
+    return searcher([place.head for place in PLACES if not place.alone])
 
 
 # Each on its own: all as one would be one look for them all, but on a text that begins many tokens
@@ -96,7 +59,7 @@ def _literal(keyword: str) -> str:
 @cache
 def _rule(number: int) -> tuple[Rule, Any, range]:
     """A rule with its regex and the numbers of its groups; few texts need more than one."""
-    regex = _compile(RULES[number].regex)
+    regex = compiled(RULES[number].regex)
     return RULES[number], regex, range(1, regex.groups + 1)
 
 
@@ -110,13 +73,11 @@ def _choice() -> Any:
     """The numbers of the rules of which a keyword is in a text."""
     import re2
 
-    options = re2.Options()
-    options.encoding = re2.Options.Encoding.LATIN1
-    options.case_sensitive = False
-    options.max_mem = _MEMORY
-    chosen = re2.Set.SearchSet(options)
+    any_case = options()
+    any_case.case_sensitive = False
+    chosen = re2.Set.SearchSet(any_case)
     for rule in RULES:
-        chosen.Add("|".join(map(_literal, rule.keywords)).encode("ascii"))
+        chosen.Add("|".join(map(literal, rule.keywords)).encode("ascii"))
     chosen.Compile()
     return chosen.Match
 
@@ -139,7 +100,7 @@ def _readers() -> Sequence[Sequence[Reader]]:
 @cache
 def _lone_readers() -> Sequence[tuple[Any, Reader]]:
     return [
-        (_compile(place.head, capture=False).finditer, _reader(number, place))
+        (compiled(place.head, capture=False).finditer, _reader(number, place))
         for number, place in enumerate(PLACES)
         if place.alone
     ]
@@ -149,38 +110,15 @@ def _reader(number: int, place: Place) -> Reader:
     return number, place, re.compile(place.head.encode()), re.compile(place.value.encode())
 
 
-_quicker: list[Callable[[bytes], bool]] = []
-"""What rules texts out ahead of the first look; empty until somebody asked for it."""
+def find(text: bytes, looks: int, scope: Scope = Scope.ALL, *, tokens: bool = True) -> Found:
+    """The secrets of a text, with no more looks at candidates than those.
 
-
-def accelerate() -> bool:
-    """Makes the first look faster from now on, at once; False when nothing here can."""
-    if not _quicker:
-        from hookline.secrets.accelerating import compiled
-
-        # Each name on its own: all as one is what hyperscan is slow at.
-        names = [rf"(?i:{rule.names})[\w.-]*{ASSIGNS_HINT}" for rule in RULES if rule.names]
-        places = [place.hint for place in PLACES]
-        rules_out = compiled([_ESCAPED, *filter(None, map(_hint, RULES)), *names, *places])
-        if rules_out is not None:
-            _quicker.append(rules_out)
-    return bool(_quicker)
-
-
-def first_hint(text: bytes) -> int:
-    """Where it is first worth a closer look, -1 when nowhere; a text with a secret always is."""
-    for rules_out in _quicker:
-        if rules_out(text):
-            return -1
-    hit = _first_look()(text)
-    return -1 if hit is None else hit.start()
-
-
-def find(text: bytes, looks: int, scope: Scope = Scope.ALL) -> Found:
-    """The secrets of a text, with no more looks at candidates than those."""
+    Without ``tokens`` when no known family has a hint in it.
+    """
     found = Found([], len(text))
     # A search that uses up all it may must leave something to those after it, or all were in vain.
-    _find_tokens(text, found, looks // 2, scope)
+    if tokens:
+        _find_tokens(text, found, looks // 2, scope)
     if len(found.secrets) > 1:
         order = _order()
         found.secrets.sort(key=lambda secret: order[secret[2]])

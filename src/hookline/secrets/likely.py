@@ -63,6 +63,7 @@ _COMMON = (
 )
 _CARRIED = rb"[A-Za-z0-9._~+/%-]{6,}+"
 """What a header carries between its signs."""
+_LINE_END = rb"\\+[nrt]"
 _KINDS = (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[^\w\s]")
 _DEFAULTS = frozenset(b"postgres mysql guest rabbitmq redis mongo mongodb neo4j elastic sa".split())
 
@@ -121,10 +122,15 @@ def accepts(family: str, name: bytes, value: bytes, scope: Scope) -> bool:
         return False
     if family == "bearer":
         return not is_example(value)
+    if family == "netrc":
+        return is_likely(value, typed=True)
     if family in {"authorization", "cookie"}:
         return any(map(is_likely, _regex(_CARRIED).findall(value[:_LONGEST])))
     if _regex(_OTHER_NAME).search(name) is not None:
         return False
     if _regex(_UUID).fullmatch(value):
         return _regex(_UUID_NAME).search(name) is not None
-    return is_likely(value, typed=_regex(_PASSWORD_NAME).search(name) is not None)
+    typed = _regex(_PASSWORD_NAME).search(name) is not None
+    # An escape that was not looked behind is the end of a line, and the next is another's.
+    lines = _regex(_LINE_END).split(value[:_LONGEST]) if b"\\" in value else [value]
+    return any(is_likely(line, typed=typed) for line in lines)

@@ -4,15 +4,18 @@ import re
 from collections.abc import Iterable, Iterator
 
 from hookline.secrets.escapes import MARK
-from hookline.secrets.finding import Secret, first_hint
+from hookline.secrets.finding import Secret
+from hookline.secrets.hints import first_hint
 
 __all__ = [
     "MARKER",
     "UNREAD",
     "inside_string",
     "inside_strings",
+    "is_all_json",
     "is_json",
     "may_be_json",
+    "parity",
     "string_start",
     "strings_withheld",
 ]
@@ -21,16 +24,17 @@ UNREAD = "unread"
 """The family of what nobody looked through."""
 MARKER = b"[redacted:unread]"
 
+_PAIR = b"\x01\x01"
 _OUTSIDE = b"[]{}:, \t\r\n0123456789.eE+-"
 """What numbers and the frame of a JSON text are written in."""
-_FIRST = frozenset(bytes((byte,)) for byte in b'{["-0123456789tfnNI')
+_START = re.compile(rb'\s*+[{\["0-9tfnNI-]')
 _STRING = re.compile(rb'"((?:[^"\\]++|\\.)*)"(\s*+:)?', re.DOTALL)
 """A string, and the colon that makes it a key. It ends as the layer behind its escapes has it."""
 
 
 def may_be_json(raw: bytes) -> bool:
     """Whether it begins like JSON."""
-    return raw.lstrip()[:1] in _FIRST
+    return _START.match(raw) is not None
 
 
 def inside_string(start: bytes) -> bool | None:
@@ -59,9 +63,23 @@ def _is_frame(outside: bytes) -> bool:
     return not outside
 
 
-def inside_strings(text: bytes, secrets: Iterable[Secret]) -> Iterator[Secret]:
-    """Those that are in a string of a JSON text, cut where it ends."""
-    marks, seen = 0, 0
+def parity(raw: bytes) -> int:
+    """How many quote marks of it are not escaped; the piece of a text begins inside no escape."""
+    return raw.replace(rb"\\", b"").replace(rb"\"", b"").count(b'"')
+
+
+def is_all_json(raw: bytes) -> bool | None:
+    """As ``is_json``, of a text as it is written; None when escapes outside of strings decide."""
+    pieces = raw.replace(rb"\\", _PAIR).replace(rb"\"", _PAIR).split(b'"')
+    outside = b"".join(pieces[::2])
+    if b"\\" in outside or _PAIR in outside:
+        return None
+    return len(pieces) % 2 == 1 and _is_frame(outside)
+
+
+def inside_strings(text: bytes, secrets: Iterable[Secret], marks: int = 0) -> Iterator[Secret]:
+    """Those that are in a string of a JSON text, cut where it ends; so many marks are before it."""
+    seen = 0
     for start, end, name in secrets:
         marks += text.count(MARK, seen, start)
         seen = start

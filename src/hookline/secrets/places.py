@@ -212,6 +212,8 @@ def _url(_: bytes, head: Match[bytes], __: Pattern[bytes]) -> Span | None:
     value = head[1]
     if is_placeholder(value) or is_reference(value, literal=False):
         return None
+    if value.endswith(b"]") and head[0].startswith(b"://[redacted:"):
+        return None  # a token stood there, and its marker is no user with a password
     port = value[:6].replace(b"?", b"#").split(b"#")
     return None if len(port) > 1 and port[0].isdigit() else head.span(1)
 
@@ -268,6 +270,14 @@ PLACES = (
         alone=b"-u",
     ),
     Place(
+        "netrc",
+        r"(?i:login)[ \t\n]+[^\s\x02]+[ \t\n]+(?i:password)[ \t]+([^\s\"'`\x02\\]+)",
+        "",
+        rf"(?i:login){GAP}+[^\s\\]+{GAP}+(?i:password){GAP}+",
+        _user,
+        starts=b"l",
+    ),
+    Place(
         "authorization",
         _header_named("authorization|x-api-key"),
         _value(_LINE, _SCHEME),
@@ -306,7 +316,7 @@ PLACES = (
         "secret",
         rf"--?((?:[A-Za-z0-9]+[_.-])*){NAME}(?:{QUOTE})?([ \t]*,\s*|[ \t]+)",
         _value(_BARE),
-        rf"--?(?:[A-Za-z0-9]+[_.-])*{NAME}(?:{QUOTE}{GAP}*,|{GAP})",
+        rf"(?:^|[^A-Za-z0-9_.-]|\\[bfnrt])--?(?:[A-Za-z0-9]+[_.-])*{NAME}(?:{QUOTE}{GAP}*,|{GAP})",
         _flag,
         starts=b"-",
         resume=lambda head: _in_tail(head, 3),

@@ -10,7 +10,8 @@ result. What could not be looked through is withheld, as ``[redacted:unread]``.
 
 from msgspec import Struct
 
-from hookline.secrets.finding import first_hint
+from hookline.secrets.glancing import glance
+from hookline.secrets.hints import first_hint, hints
 from hookline.secrets.likely import Scope
 from hookline.secrets.looking import look
 from hookline.secrets.payloads import UNREAD
@@ -61,16 +62,21 @@ def redact_bytes(
     raw: bytes, effort: int = EFFORT, *, scope: Scope = Scope.ALL, plain: bool = False
 ) -> RedactedBytes:
     """The payload without its secrets; the same object when it has none. Never raises."""
+    found = hints(raw)
+    if found is not None and not found.tokens and not found.places:
+        return RedactedBytes(raw)
     count, looks, families = 0, 0, dict[str, None]()
     marker = PLAIN.encode() if plain else b""
     # Until nothing more is found, so that all that stays was looked at as it stays.
     for left in reversed(range(_ROUNDS)):
-        hint = first_hint(raw)
-        if hint < 0:
-            break
         # The first round leaves as much to the next, which will see about the same.
         share = (effort - looks) // (1 if count else 2)
-        sight = look(raw, hint, share, scope=scope, last=not left)
+        sight = glance(raw, found, share, scope) if found is not None and left else None
+        if sight is None:
+            hint = first_hint(raw)
+            if hint < 0:
+                break
+            sight = look(raw, hint, share, scope=scope, last=not left)
         looks += sight.looks
         if sight.clean:
             break
@@ -79,4 +85,7 @@ def redact_bytes(
         families |= dict.fromkeys(family for _, _, family in sight.secrets)
         if unread:
             families[UNREAD] = None
+        found = hints(raw)
+        if found is not None and not found.tokens and not found.places:
+            break
     return RedactedBytes(raw, count, tuple(families), looks)

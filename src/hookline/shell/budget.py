@@ -2,8 +2,9 @@
 
 __all__ = ["MAX_STEPS", "Budget", "Exhausted"]
 
-# A step takes a microsecond or two; the largest text a person writes needs a tenth of these.
-MAX_STEPS = 100_000
+# A step takes a microsecond or two. The largest scripts that a Debian system comes with need half
+# of these, and what people type needs a hundredth.
+MAX_STEPS = 30_000
 
 
 class Exhausted(Exception):

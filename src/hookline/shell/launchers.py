@@ -119,6 +119,31 @@ def _pwsh(words: Words) -> Iterator[Inner]:
             return
 
 
+def _after(verb: str, valued: str, operands: int = 0) -> Callable[[Words], Iterator[Inner]]:
+    """Code for another machine: what follows a verb, and operands such as the machine's name."""
+    options = _valued(valued)
+
+    def find(words: Words) -> Iterator[Inner]:
+        at = parse(words, options).operands
+        if verb:
+            if at >= len(words) or words[at].text != verb:
+                return
+            at = parse(words, options, at + 1).operands
+        rest = words[at + operands :]
+        rest = rest[1:] if rest and rest[0].text == "--" else rest
+        yield from [Code(joined(rest))] if rest else []
+
+    return find
+
+
+def _gcloud(words: Words) -> Iterator[Inner]:
+    yield from _value_of("--command")(words)
+    texts = [word.text for word in words]
+    if "ssh" in texts and "--" in texts:
+        rest = words[texts.index("--") + 1 :]
+        yield from [Code(joined(rest))] if rest else []
+
+
 _HYPERFINE = (
     "-w -r -m -M -P -D -L -S -n -N -i -u --warmup --runs --min-runs --max-runs --shell --style"
     " --export-json --export-csv --export-markdown --command-name --time-unit --input --output"
@@ -194,7 +219,12 @@ LAUNCHERS: dict[str, Callable[[Words], Iterator[Inner]]] = {
     "mise": _value_of("-c --command"),
     "nix-shell": _value_of("--run --command", "-p --packages -I --argstr -A --attr"),
     "vagrant": _value_of("-c --command"),
-    "gcloud": _value_of("--command"),
+    "gcloud": _gcloud,
+    "adb": _after("shell", "-s -t -H -P"),
+    "mosh": _after("", "-p --ssh --server --client --predict --port", 1),
+    **dict.fromkeys(("pssh", "parallel-ssh"), _after("", "-h -H -l -p -o -e -t -O -x -X")),
+    **dict.fromkeys(("pdsh", "clush", "dsh"), _after("", "-w -x -g -l -t -u -f -m -R -X")),
+    "salt": _after("", "-L -E -G -C -N -t --timeout", 2),
     "nodemon": _value_of("-x --exec", "-e -w -i --ext --watch --ignore"),
     "sg": _group,
     "capsh": _capsh,

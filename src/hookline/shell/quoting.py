@@ -45,6 +45,8 @@ def brace_list(word: str) -> list[str] | None:
     """The words ``a{b,c}`` stands for, still quoted; ``None`` when that cannot be told."""
     if word.count("{") > _MAX_BRACES or "(" in word or "`" in word or _has_range(word):
         return None
+    if "," in word.partition("{}")[2]:
+        return None  # what is no list by itself may begin one there: `{},}` is `}` and nothing
     done: list[str] = []
     waiting = [word]
     while waiting:

@@ -11,6 +11,7 @@ from hookline.shell.carriers import carried, literal_output
 from hookline.shell.fields import NOTHING, Field, Reading, Scope, as_source, as_text
 from hookline.shell.inner import Argv, Code, Inner, Stdin, without_schedule
 from hookline.shell.model import MAX_BYTES, MAX_DEPTH, ShellText, SimpleCommand
+from hookline.shell.plain import PlainCommand, plain_commands
 from hookline.shell.script import Command, Script
 from hookline.shell.variables import programs_in
 from hookline.shell.wrappers import unwrap
@@ -54,6 +55,8 @@ def _split(text: str) -> ShellText:
             splitter.read(source.replace("\0", ""), _Place(0, (0, len(source)), None, NOTHING))
         elif _WORDS_ONLY.fullmatch(source):
             splitter.read_words(source)
+        elif (plain := plain_commands(source)) is not None:
+            splitter.read_plain(plain)
         else:
             splitter.read(source, _Place(0, None, None, NOTHING))
     except Exhausted:
@@ -149,6 +152,19 @@ class _Splitter:
         self._budget.spend(_TEXT_STEPS)
         words = [Field(word) for word in code.split(" ")]
         self._emit(words, _Place(0, (0, len(code)), None, NOTHING))
+
+    def read_plain(self, commands: Sequence[PlainCommand]) -> None:
+        """As ``read``, of commands that need no reader."""
+        self._budget.spend(_TEXT_STEPS)
+        piped = any(each.pipeline != at for at, each in enumerate(commands))
+        around = _Feed([], unseen=True) if piped else None
+        for at, command in enumerate(commands):
+            feed = around
+            if command.pipeline != at:
+                before = commands[command.pipeline : at]
+                given = [text for each in before for text in literal_output(each.words, [])]
+                feed = _Feed(given, unseen=True)
+            self._emit(command.words, _Place(0, (command.start, command.end), feed, NOTHING))
 
     def _note(self, reading: Reading) -> None:
         self._substitutes |= reading.substitutes

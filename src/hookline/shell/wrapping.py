@@ -73,6 +73,16 @@ _PLAIN = {
     "prlimit": _wrapper("-o -p --output --pid", not_with="-p --pid"),
     "stdbuf": _wrapper("-e -i -o --error --input --output"),
     "time": _wrapper("-f -o --format --output", assigns=True),
+    **_same("cross-env cross-env-shell", _wrapper(assigns=True)),
+    "sshpass": _wrapper("-d -f -P -p"),
+    **_same("run0 dzdo", _wrapper(
+        "-D -g -p -u --chdir --description --group --machine --nice --property --setenv --unit"
+        " --user",
+        assigns=True,
+    )),
+    "cpulimit": _wrapper("-c -e -l -p --exe --limit --path --pid", not_with="-p --pid -e --exe"),
+    **_same("chronic eatmydata nocache shx", _wrapper()),
+    "gtimeout": _wrapper("-k -s --kill-after --signal", operands=1),
     "command": _wrapper(not_with="-v -V"),
     "exec": _wrapper("-a"),
     "coproc": _wrapper(assigns=True),
@@ -142,7 +152,8 @@ _PLAIN = {
     "start-stop-daemon": _wrapper(not_with="-K --stop"),
     "dumb-init": _wrapper(),
     "tini": _wrapper("-e -p"),
-    "wsl": _wrapper("-d -u --distribution --user --cd", not_with="--list -l"),
+    "wsl": _wrapper("-d -u --distribution --user --cd",
+                    not_with="--list -l --unregister --uninstall --shutdown --terminate -t"),
 }  # fmt: skip
 
 # Tools that run a program in an environment of their making.
@@ -174,6 +185,7 @@ _ENVIRONMENTS = {
     "pipenv": _wrapper("--python", verbs="run"),
     "pdm": _wrapper("-c -p --config --project --venv", verbs="run"),
     "hatch": _wrapper("-e -p --cache-dir --config --data-dir --env --project", verbs="run"),
+    "pipx": _wrapper("-i --index-url --pip-args --python --spec", verbs="run"),
     "rye": _wrapper("--pyproject", verbs="run"),
     "pixi": _wrapper("-e -m --environment --manifest-path", verbs="run exec"),
     **_same("conda mamba micromamba", _wrapper("-n -p --cwd --name --prefix", verbs="run")),
@@ -195,7 +207,9 @@ _ENVIRONMENTS = {
     "aws-vault": _wrapper("-d -j -n -t --duration --mfa-token --region", verbs="exec",
                           operands=1, after="--"),
     "chamber": _wrapper("-b --backend", verbs="exec", operands=1, after="--"),
-    **_same("op doppler infisical dotenv dotenvx vals teller envchain", _wrapper(
+    **_same("dotenv dotenvx env-cmd", _wrapper(
+        "-c -e -f -p -v --config --env-file --file", through="run exec", after="--")),
+    **_same("op doppler infisical vals teller envchain", _wrapper(
         "-c -f -p --config --env --env-file --project", verbs="run exec", after="--")),
     **_same("lxc incus multipass", _wrapper("--cwd --env --mode --user", verbs="exec",
                                             operands=1, after="--")),

@@ -366,7 +366,7 @@ def test_a_bad_entry_before_tools_leaves_nothing_of_the_file_and_says_so(project
     assert "runs nothing of this file" in outcome.answer.notice[0]
 
 
-@pytest.mark.parametrize("kind", ["prompt", "agent", "mcp_tool"])
+@pytest.mark.parametrize("kind", ["mcp_tool"])
 def test_what_cannot_run_here_yet_fails_aloud(project: Path, kind: str) -> None:
     handler = {"type": kind, "prompt": "ok?", "server": "s", "tool": "t"}
     outcome = inline(project, bash("ls"), {"PreToolUse": [{"hooks": [handler]}]})

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 
 from hookline import registry
 from hookline.dialects.docker_agent.files import FILES
+from hookline.model.answers import PASS
 from hookline.model.events import (
     Agent,
     AgentSwitch,
@@ -28,6 +30,7 @@ from hookline.model.events import (
     Stop,
     SubagentStop,
     ToolResponseTransform,
+    TurnEnd,
     TurnStart,
     UserInput,
     WorktreeCreate,
@@ -35,7 +38,9 @@ from hookline.model.events import (
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
 from hookline.model.verdicts import Verdict
+from hookline.snapshots import Page
 from support.hosts import host
+from support.receiving import Receiver
 
 EXAMPLES = Path(__file__).parent / "docker_agent"
 pytestmark = pytest.mark.skipif(shutil.which("jq") is None, reason="the examples call jq")
@@ -85,10 +90,12 @@ def test_the_validation_script_blocks_what_it_forbids_and_says_why(project: Path
 
 
 def test_a_matcher_that_does_not_name_the_tool_keeps_the_hook_out(project: Path) -> None:
-    outcome = example("agent", PreToolUse(tool=tool("read", path="sudo")), project)
-    assert outcome.runs == ()
-    edit = PreToolUse(tool=tool("edit", path="a", old="b", new="c"))
-    assert len(example("agent", edit, project).runs) == 1
+    def commands(event: Event) -> list[str]:
+        runs = example("agent", event, project).runs
+        return [run.hook.handler.kind for run in runs if run.hook.handler.kind == "command"]
+
+    assert commands(PreToolUse(tool=tool("read", path="sudo"))) == []
+    assert len(commands(PreToolUse(tool=tool("edit", path="a", old="b", new="c")))) == 1
 
 
 def test_tool_calls_are_logged_whether_they_worked_or_not(project: Path) -> None:
@@ -181,7 +188,7 @@ def test_a_new_worktree_is_prepared_where_it_is(project: Path) -> None:
     assert (tree / ".env").read_text() == "A=1"
 
 
-def test_builtins_run_and_those_that_are_not_there_yet_say_so(project: Path) -> None:
+def test_builtins_run(project: Path) -> None:
     (project / "GUIDELINES.md").write_text("Be kind.")
     outcome = example("builtins", TurnStart(cwd=str(project)), project)
     assert outcome.answer.context[0].startswith("Today's date: ")
@@ -189,11 +196,86 @@ def test_builtins_run_and_those_that_are_not_there_yet_say_so(project: Path) -> 
     assert "Working directory" in example("builtins", SessionStart(), project).answer.context[0]
     assert example("builtins", BeforeLlmCall(iteration=50), project).verdict is Verdict.PASS
     assert example("builtins", BeforeLlmCall(iteration=51), project).verdict is Verdict.DENY
-    assert "snapshot" in example("snapshot", TurnStart(), project).answer.notice[0]
+
+
+def test_a_model_is_unloaded_where_its_file_says_that_it_runs(project: Path) -> None:
     switch = AgentSwitch(from_agent="coder", to_agent="reviewer", agent=Agent(name="coder"))
     outcome = example("unload", switch, project)
-    assert (len(outcome.runs), "unload" in outcome.answer.notice[0]) == (1, True)
-    assert "snapshot" in example("settings", SessionStart(), project).answer.notice[0]
+    assert (len(outcome.runs), outcome.answer) == (1, PASS)  # no address is in the example
+    with Receiver() as runner:
+        text = (
+            (EXAMPLES / "unload.yaml")
+            .read_text()
+            .replace(
+                "model: ai/qwen3-large",
+                f"model: ai/qwen3-large\n    base_url: {runner.url}/engines/v1",
+            )
+        )
+        assert written(text, switch, project).answer == PASS
+    assert runner.seen == [("/engines/_unload", {"model": "ai/qwen3-large"})]
+
+
+def test_a_turn_is_kept_so_that_it_can_be_undone(project: Path, tmp_path: Path) -> None:
+    work = project / "work"
+    work.mkdir()
+    git = ("git", "-C", str(work))
+    subprocess.run([*git, "init", "-q"], check=True)
+    (work / "a.txt").write_text("before")
+    state = str(tmp_path / "state")
+    for name in ("settings", "snapshot"):
+        session: dict[str, Any] = {"session_id": name, "cwd": str(work)}
+        for event in (SessionStart(**session), TurnStart(**session)):
+            assert example(name, event, project, home=state).answer == PASS
+        (work / "a.txt").write_text(name)
+        assert example(name, TurnEnd(**session), project, home=state).answer == PASS
+        assert example(name, SessionEnd(**session), project, home=state).answer == PASS
+        (shadow,) = Path(state, "snapshot").iterdir()
+        (point,) = Page(str(shadow), name).read().checkpoints
+        assert point.files == {"a.txt": "M"}
+    status = subprocess.run([*git, "status", "--short"], check=True, capture_output=True).stdout
+    assert status == b"?? a.txt\n"  # nothing of it is staged
+
+
+def test_a_text_is_posted_and_never_to_this_machine(project: Path) -> None:
+    with Receiver() as receiver:
+        text = f"""hooks:
+  session_end:
+    - {{type: builtin, command: http_post, args: ["{receiver.url}/x", "{{}}"]}}
+    - {{type: builtin, command: http_post, args: []}}
+    - {{type: builtin, command: http_post, args: ["file:///etc/passwd"]}}
+"""
+        outcome = written(text, SessionEnd(), project)
+    assert receiver.seen == []
+    assert outcome.answer.metadata == {
+        "http_post": f"{receiver.url}: its address is private: this machine's, or its network's"
+    }
+    assert [bool(run.failed) for run in outcome.runs] == [False, False, True]
+    assert "only http and https" in outcome.answer.notice[0]
+
+
+def test_a_builtin_sees_the_directory_and_variables_of_its_entry(project: Path) -> None:
+    (project / "inner").mkdir()
+    (project / "inner" / "RULES.md").write_text("inner rules")
+    (project / "person").mkdir()
+    (project / "person" / "RULES.md").write_text("own rules")
+    entry = "type: builtin, command: add_prompt_files, args: [RULES.md], working_dir: inner"
+    text = f"hooks: {{turn_start: [{{{entry}, env: {{HOME: {project}/person}}}}]}}"
+    outcome = written(text, TurnStart(), project)
+    assert outcome.answer.context == ("inner rules\n\nown rules",)
+
+
+def test_a_large_response_is_cut_and_a_secret_in_it_is_redacted_unasked(project: Path) -> None:
+    token = "gh" + "p_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+    lines = "".join(f"line {n}\n" for n in range(3_000))
+    done = replace(tool("shell", command="ls"), output=f"{lines}{token}\n")
+    event = ToolResponseTransform(tool=done, session_id="s1")
+    text = "agents: {root: {model: m}}"
+    said = written(text, event, project, env={"TMPDIR": str(project)}).answer.rewrite.output
+    assert said is not None
+    assert "3001 lines" in said
+    assert token not in said
+    off = written("agents: {root: {redact_secrets: false}}", event, project)
+    assert token in (off.answer.rewrite.output or "")
 
 
 def test_its_shell_guard_asks_before_what_its_table_calls_destructive(project: Path) -> None:
@@ -291,6 +373,28 @@ def test_before_all_approval_an_allow_is_advice_and_nothing_is_rewritten(project
     assert written(pre(says), shell("ls"), project).final is not None
     asks = says.replace("allow", "ask")
     assert written(pre(asks, preempt=True), shell("ls"), project).verdict is Verdict.ASK
+
+
+def test_the_reason_of_an_allow_is_told_to_the_model(project: Path) -> None:
+    own = {"permission_decision": "allow", "permission_decision_reason": "it only reads"}
+    says = f"echo '{json.dumps({'hook_specific_output': own})}'"
+    outcome = written(pre(says), shell("ls"), project)
+    assert (outcome.verdict, outcome.answer.context) == (Verdict.ALLOW, ("it only reads",))
+    other = says.replace("allow", "ask")
+    assert written(pre(other), shell("ls"), project).answer.context == ()
+
+
+def test_notes_of_a_hook_after_all_approval_are_dropped(project: Path) -> None:
+    own = {"permission_decision": "ask", "metadata": {"risk": "high"}}
+    says = f"echo '{json.dumps({'hook_specific_output': own})}'"
+    assert written(pre(says), shell("ls"), project).answer.metadata == {}
+    asked = PermissionRequest(tool=tool("shell", command="ls"))
+    text = (
+        pre(says)
+        .replace("pre_tool_use", "permission_request")
+        .replace("preempt_yolo: false", "matcher: shell")
+    )
+    assert written(text, asked, project).answer.metadata == {"risk": "high"}
 
 
 def test_before_all_approval_the_payload_names_the_one_event_there_is(project: Path) -> None:

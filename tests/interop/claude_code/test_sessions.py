@@ -11,6 +11,7 @@ from hookline.lab.script import Script, Shell, Turn
 from interop.arena import Arena, arena, config, conversation, rule, texts, witness
 from interop.claude_code.speaking import Spoken, Talk
 from interop.claude_code.telling import ended, lines, shown, told_at
+from support.serving import eventually
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(300)]
 
@@ -114,7 +115,8 @@ def test_a_session_that_goes_on_is_known_as_one(place: Arena, played: Session) -
 def test_a_run_that_fails_is_seen(place: Arena, played: Session) -> None:
     failed = place.play(Script(prompt="MK_FAILS", turns=(Turn(fail=500),)))
     assert failed.exit_code == 1
-    assert "StopFailure" in natives(place)
+    # The client does not wait for it.
+    eventually(lambda: "StopFailure" in natives(place))
 
 
 # ── compaction ──

@@ -1,6 +1,8 @@
 """Secrets taken out of tool input, outputs, prompts and messages; all else stays as it was."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -297,3 +299,23 @@ def test_the_documentation_says_for_every_platform_where_redaction_holds() -> No
         ]
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
     assert "\n".join(lines) in DOCS.read_text(encoding="utf-8"), "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("events", "size", "asked"), [(1, 9_000_000, 0), (40, 10, 0), (40, 9_000, 1)]
+)
+def test_only_a_process_that_has_much_to_look_through_is_made_faster(
+    events: int, size: int, asked: int
+) -> None:
+    script = (
+        "import threading\n"
+        "from hookline.builtin import redact_secrets\n"
+        "from hookline.model.ports import NOBODY\n"
+        "from hookline.testing import shell\n"
+        "answer = redact_secrets.make(redact_secrets.Options())\n"
+        f"for n in range({events}): answer(shell('a word ' * ({size} // 7), cwd='/'), NOBODY)\n"
+        "names = [each.name for each in threading.enumerate()]\n"
+        "print(names.count('hookline-secrets'))\n"
+    )
+    shown = subprocess.check_output([sys.executable, "-c", script], text=True, timeout=60)
+    assert int(shown) == asked

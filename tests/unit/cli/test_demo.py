@@ -22,6 +22,7 @@ def test_it_prints_a_title_and_a_line_for_every_event(machine: Machine) -> None:
         assert shown.split()[0] in {"pass", "ask", "deny"}
         assert shown.split()[1] == payload["event"]
     assert f"{len(demo._SCRIPT)} events: " in done.out
+    assert "deletes, blast radius high: `rm -rf ~`; rather `ls -la ~`" in done.out
 
 
 def test_json_is_a_list_of_outcomes(machine: Machine) -> None:
@@ -41,15 +42,22 @@ def test_every_title_tells_what_happens(machine: Machine) -> None:
         assert isinstance(found, dict)
         return found
 
-    assert of("tidies up too much")["verdict"] == "deny"
+    tidied = of("tidies up too much")
+    assert tidied["verdict"] == "deny"
+    assert "is a home directory. Rather: `ls -la ~`" in str(tidied["reason"])
+    again = of("another way to the same end")
+    assert again["verdict"] == "deny"
+    assert "denied before in this session" in str(again["reason"])
     assert of("only mentions danger")["verdict"] == "pass"
     assert of("reads a secret")["verdict"] == "ask"
     forced = of("pushes by force")
-    assert forced["verdict"] == "pass"
+    assert forced["verdict"] == "ask"
     assert forced["rewrite"] == {"input": {"command": "git push --force-with-lease"}}
-    assert of("tries production")["verdict"] == "deny"
+    assert of("a token in it")["rewrite"] == {"output": "GITHUB_TOKEN=[redacted:github]"}
+    assert "Production changes go through the pipeline" in str(of("tries production")["reason"])
     assert "exit code 7" in str(of("A guard is broken")["reason"])
     assert of("edit its own guard")["verdict"] == "deny"
+    assert of("by the shell")["verdict"] == "deny"
     assert of("stop too early")["follow_up"] == ["The tests have not passed yet. Run them."]
     assert of("Now it may")["follow_up"] == []
     assert of("A person asks")["context"] == ["This project uses British spelling."]
@@ -71,4 +79,4 @@ def test_the_persons_own_hooks_play_no_part(machine: Machine) -> None:
     machine.write(machine.config, "version: 1\nhoks: []\n")
     done = machine.call("demo", "--json", HOOKLINE_DEPTH="9", HOOKLINE_CONFIG="nowhere.yaml")
     assert done.code == 0
-    assert [shown["verdict"] for shown in done.json].count("deny") == 4
+    assert [shown["verdict"] for shown in done.json].count("deny") == 6

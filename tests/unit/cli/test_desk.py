@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -176,7 +177,8 @@ def test_what_could_not_be_judged_is_in_the_journal_too(
     assert found.failure
 
 
-def test_an_event_that_nobody_waits_for_any_more_is_recorded_as_that(place: Place) -> None:
+def give_up(place: Place, *, meanwhile: Callable[[], object] = lambda: None) -> None:
+    """An event whose client leaves while a hook is at work."""
     begun = place.project / "begun"
     place.write(
         "version: 1\nhooks:\n"
@@ -197,13 +199,27 @@ def test_an_event_that_nobody_waits_for_any_more_is_recorded_as_that(place: Plac
     async def given_up() -> None:
         task = asyncio.create_task(place.desk.respond(arrived))
         await until(begun.exists)
+        meanwhile()
         task.cancel()
         await asyncio.wait([task])
         assert task.cancelled()
 
     place.runner.run(given_up())
+
+
+def test_an_event_that_nobody_waits_for_any_more_is_recorded_as_that(place: Place) -> None:
+    give_up(place)
     [found] = place.recorded()
     assert "before it had an answer" in found.failure
+
+
+def test_a_warning_that_nobody_was_there_to_hear_is_said_to_the_next(place: Place) -> None:
+    place.write(DENY)
+    place.ask()
+    give_up(place, meanwhile=lambda: shutil.rmtree(place.state / "journal"))
+    place.write(DENY)
+    assert "removed while in use" in place.ask()["notice"][0]
+    assert "notice" not in place.ask()
 
 
 async def until(holds: Callable[[], bool]) -> None:

@@ -13,6 +13,7 @@ from hookline.config.types import Config, ConfigFile, Narrowing, Note
 from hookline.model.events import PreToolUse
 from hookline.model.hook import HandlerSpec, Hook, Layer, Source
 from hookline.model.journal import JournalSettings
+from hookline.model.models import ModelEntry
 from hookline.model.ports import NOBODY, Matcher
 from hookline.model.tools import tool
 
@@ -109,6 +110,21 @@ class TestJournal:
         [note] = config.notes
         assert note.kind == "ignored"
         assert "`journal`" in note.message
+
+
+class TestModels:
+    HERE, THERE = ModelEntry(model="openai/here"), ModelEntry(model="openai/there")
+
+    def test_names_of_all_files_count_and_the_managed_one_has_the_say(self) -> None:
+        mine = user(models={"a": self.HERE, "b": self.HERE})
+        config = assemble([mine, managed(models={"b": self.THERE})])
+        assert config.models == {"a": self.HERE, "b": self.THERE}
+
+    def test_a_project_has_no_say(self) -> None:
+        config = assemble([project(models={"a": self.THERE}), user()])
+        assert config.models == {}
+        message = "`models` in /p/hookline.yaml counts only in the user's own config"
+        assert config.notes == (Note("/p/hookline.yaml", "ignored", message),)
 
 
 def test_layers_come_in_order_and_includes_right_after_their_file() -> None:

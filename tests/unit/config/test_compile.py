@@ -362,7 +362,6 @@ def test_the_version_must_be_said() -> None:
         ("use: shell-guard\npins: ['*']", "4: `pins` means nothing beside `use`"),
         ("on: stop\nrun: ''", "4: `run` runs nothing (try `true`)"),
         ("use: shel-guard", "3: no builtin is called `shel-guard` (did you mean `shell-guard`?)"),
-        ("use: shell-guard\non: stop", "4: `shell-guard` does nothing on `stop` (its events: pre_tool_use, permission_request)"),
         ('on: stop\nrun: x\nenv: ["A\\n"]', "5: `A\\n` is not the name of a variable"),
         ("on: stop\nrun: x\nspeaks: claude", "5: no dialect is called `claude` (did you mean `claude-code`?)"),
         ("on: stop\nrun: x\nname: ' '", "5: `name` must be a line of text that one can read"),

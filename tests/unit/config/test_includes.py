@@ -151,14 +151,25 @@ class TestFinding:
         self, project: Project
     ) -> None:
         project.config("include: [.claude/settings.json]")
-        prompt = {"type": "prompt", "prompt": "Is this wise?"}
-        project.write(".claude/settings.json", {"hooks": {"PreToolUse": [{"hooks": [prompt]}]}})
+        call = {"type": "mcp_tool", "server": "s", "tool": "t"}
+        project.write(".claude/settings.json", {"hooks": {"PreToolUse": [{"hooks": [call]}]}})
 
         (run,) = project.fire().runs
 
         assert run.hook.handler.kind == "native"
         assert run.failed
-        assert "prompt" in run.failed
+        assert "mcp_tool" in run.failed
+
+    def test_what_is_wrong_inside_an_entry_is_a_note_with_its_line(self, project: Project) -> None:
+        project.config("include: [{file: agents/dev.yaml, speaks: docker-agent}]")
+        hook = "{type: model, model: openai/x, prompt: '{{ shout .Cwd }}'}"
+        project.write("agents/dev.yaml", f"agents:\n  root: {{}}\nhooks:\n  stop:\n    - {hook}\n")
+
+        notes = [note.message for note in project.load().notes if note.kind == "broken"]
+
+        assert len(notes) == 1
+        assert "agents/dev.yaml:5: " in notes[0]
+        assert "shout" in notes[0]
 
     def test_a_flaw_is_a_note_and_takes_nothing_else_out_of_force(self, project: Project) -> None:
         project.config("include: [.claude/settings.json]")

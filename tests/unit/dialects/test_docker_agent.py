@@ -581,9 +581,10 @@ def test_a_block_that_ends_the_run_is_a_halt(native: str) -> None:
 def test_texts_rewrites_and_metadata_are_read() -> None:
     own = {"updated_input": {"cmd": "ls"}, "metadata": {"risk": "low"}}
     answer = read("pre_tool_use", {"system_message": "hi", "hook_specific_output": own})
-    assert answer == Answer(
-        notice=("hi",), rewrite=Rewrite(input={"cmd": "ls"}), metadata={"risk": "low"}
-    )
+    # Notes are read where the client shows them, which is not on this lane.
+    assert answer == Answer(notice=("hi",), rewrite=Rewrite(input={"cmd": "ls"}))
+    asked = read("permission_request", {"hook_specific_output": {"metadata": {"risk": "low"}}})
+    assert asked == Answer(metadata={"risk": "low"})
     assert read(
         "tool_response_transform", {"hook_specific_output": {"updated_tool_response": ""}}
     ).rewrite == Rewrite(output="")

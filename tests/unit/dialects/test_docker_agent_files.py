@@ -19,8 +19,13 @@ def read(text: str) -> NativeFile:
     return FILES.read("/p/agent.yaml", text.encode())
 
 
+def written(text: str) -> list[NativeEntry]:
+    """What stands in the file, without what docker-agent adds by itself."""
+    return [entry for entry in read(text).entries if not entry.implied]
+
+
 def only(text: str) -> NativeEntry:
-    (entry,) = read(text).entries
+    (entry,) = written(text)
     return entry
 
 
@@ -82,7 +87,7 @@ agents:
       turn_end:
         - <<: [*base, {command: late, type: builtin}]
 """
-    first, second, third = read(text).entries
+    first, second, third = written(text)
     assert (first.type, first.command, first.timeout) == ("command", "echo", 8.0)
     assert (second.command, second.agent) == ("echo", "other")
     assert (third.type, third.command, third.timeout) == ("command", "late", 7.0)
@@ -120,7 +125,7 @@ def test_flags_of_an_agent_stand_for_builtins() -> None:
     add_date: false
     redact_secrets: false
 """
-    found = [(e.event, e.command, e.matcher, e.options["with"]["args"]) for e in read(text).entries]
+    found = [(e.event, e.command, e.matcher, e.options["with"]["args"]) for e in written(text)]
     assert found == [
         ("turn_start", "add_date", None, ()),
         ("turn_start", "add_prompt_files", None, ("A.md", "B.md")),
@@ -130,7 +135,56 @@ def test_flags_of_an_agent_stand_for_builtins() -> None:
         ("tool_response_transform", "redact_secrets", "*", ()),
         ("pre_tool_use", "safer_shell", "shell", ()),
     ]
-    assert read(text).entries[-1].options["preempt_yolo"] is True
+    assert written(text)[-1].options["preempt_yolo"] is True
+
+
+def test_every_agent_has_its_responses_limited_before_all_else_and_secrets_redacted_after() -> None:
+    text = """agents:
+  root:
+    hooks:
+      tool_response_transform: [{hooks: [{type: command, command: own}]}]
+"""
+    limit, redact = "limit_large_tool_results", "redact_secrets"
+    found = [(entry.event, entry.command, entry.matcher) for entry in read(text).entries]
+    assert found == [
+        ("tool_response_transform", limit, "*"),
+        ("tool_response_transform", "own", None),
+        ("pre_tool_use", redact, "*"),
+        ("before_llm_call", redact, None),
+        ("tool_response_transform", redact, "*"),
+        ("session_end", limit, None),
+    ]
+    assert [entry.command for entry in written(text)] == ["own"]
+
+
+def test_redaction_is_switched_off_by_nothing_but_false() -> None:
+    for value, events in (("false", 0), ("~", 3), ("true", 3), ("'false'", 3)):
+        file = read(f"agents: {{root: {{redact_secrets: {value}}}}}")
+        assert [entry.command for entry in file.entries].count("redact_secrets") == events
+
+
+def test_a_file_of_hooks_without_agents_gets_nothing_added() -> None:
+    assert len(read("hooks: {stop: [{type: command, command: x}]}").entries) == 1
+
+
+def test_a_refused_file_in_which_nothing_stands_is_unreadable_all_the_same() -> None:
+    file = read("agents: {root: {hooks: 3}}")
+    assert file.is_unreadable
+
+
+def test_unload_knows_the_models_of_each_agent_in_its_file() -> None:
+    text = """agents:
+  coder: {model: "big,dmr/ai/small", hooks: {on_agent_switch: [{type: builtin, command: unload}]}}
+  other: {instruction: none}
+models:
+  big: {provider: dmr, model: ai/big, base_url: http://m/v1, provider_opts: {unload_api: /x}}
+"""
+    assert only(text).options["with"]["models"] == {
+        "coder": [
+            {"provider": "dmr", "model": "ai/big", "base_url": "http://m/v1", "unload_api": "/x"},
+            {"provider": "dmr", "model": "ai/small"},
+        ]
+    }
 
 
 def test_a_setting_stands_for_snapshots() -> None:
@@ -195,7 +249,6 @@ def test_other_mistakes_are_named_with_their_line(text: str, line: int, message:
     [
         ("{type: command, command: x, args: [a]}", "`args` has no effect"),
         ("{type: model, model: m, prompt: p, env: {A: b}}", "`env` has no effect"),
-        ("{type: builtin, command: add_date, working_dir: a}", "`working_dir` of a builtin"),
     ],
 )
 def test_what_does_nothing_is_said_and_takes_nothing_out_of_force(hook: str, message: str) -> None:
@@ -232,7 +285,8 @@ def test_a_few_lines_of_aliases_cannot_name_a_million_hooks() -> None:
     text = f"h: &h {HOOK}\nl: &l [{many}]\nagents:\n"
     text += "\n".join(f"  a{n}: {{hooks: {{stop: *l}}}}" for n in range(100))
     file = read(text)
-    assert len(file.entries) == 5001
+    assert len(written(text)) <= 5001
+    assert [entry.flaw for entry in file.entries].count("too many hooks") == 1
     assert any("more than 5,000 hooks" in flaw.message for flaw in file.flaws)
 
 
@@ -356,7 +410,7 @@ def test_its_files_are_told_by_what_is_in_them(path: str, text: str, owns: bool)
 
 
 def test_hooks_run_in_the_persons_shell_where_the_agent_works() -> None:
-    (hook,) = FILES.hooks([read(FULL)], layer=Layer.USER, project_dir="/p")
+    _, hook, *_ = FILES.hooks([read(FULL)], layer=Layer.USER, project_dir="/p")
     assert hook.start is not None
     assert (hook.start.directory, hook.start.in_cwd) == ("./hooks", False)
     (plain,) = FILES.hooks(

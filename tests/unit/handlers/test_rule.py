@@ -131,9 +131,21 @@ def test_a_reason_that_comes_out_empty_is_a_failure(said: Any) -> None:
         said({"deny": "{{ tool.nothing|default('') }}"})
 
 
-@pytest.mark.parametrize("key", ["allow", "rewrite"])
-def test_rules_that_grant_or_change_want_every_command_to_match(key: str) -> None:
-    assert rule.every_command({key: True})
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"allow": True},
+        {"rewrite": {"input": {"command": "ls"}}},
+        {"rewrite": {"input": {"command": "ls"}, "output": "hidden"}},
+        {"allow": True, "rewrite": {"output": "hidden"}},
+    ],
+)
+def test_rules_that_grant_or_change_want_every_command_to_match(values: Any) -> None:
+    assert rule.every_command(values)
+
+
+def test_rules_that_deny_ask_tell_or_hide_output_want_one_command_to_match() -> None:
+    assert not rule.every_command({"rewrite": {"output": "hidden"}})
     assert not rule.every_command({"deny": "no", "ask": "sure?", "context": "mind"})
 
 

@@ -110,3 +110,11 @@ def test_the_line_that_begins_a_private_key_is_none_and_a_cut_one_is() -> None:
     assert not pem(begins)
     assert not pem(begins + b"MIIE\n-----END RSA PRIVATE " + b"KEY-----")
     assert pem(begins + filled("{pem}").encode()[:60])
+
+
+def test_code_in_json_that_was_cut_off_is_no_value_that_goes_on_in_the_next_line() -> None:
+    code = "        lasttoken = token\\n    return vars\\nERRORTOKEN = 60\\nCOMMENT = 61\\n"
+    text = '{"content": "' + code
+    assert redact(text, scope=Scope.LIKELY).text == text
+    found = redact(f"{text}DB_PASSWORD = q7Zt!w9Lk2\\nNEXT = 1", scope=Scope.LIKELY)
+    assert "q7Zt" not in found.text

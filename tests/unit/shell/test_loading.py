@@ -18,10 +18,12 @@ def test_importing_the_package_loads_no_parser() -> None:
     assert "hookline.shell.splitting" not in modules
 
 
-@pytest.mark.parametrize("call", ["split('ls -l')", "split('')", "literal_words('a; b')"])
-def test_a_single_command_is_read_without_the_parser(call: str) -> None:
+@pytest.mark.parametrize(
+    "call", ["split('ls -l')", "split('')", "split('ls | wc && pwd')", "literal_words('a; b')"]
+)
+def test_what_is_words_and_operators_is_read_without_the_parser(call: str) -> None:
     assert "tree_sitter" not in loaded_after(f"hookline.shell.{call}")
 
 
-def test_commands_that_hang_together_are_read_with_the_parser() -> None:
-    assert "tree_sitter" in loaded_after("hookline.shell.split('ls | wc')")
+def test_what_has_structure_is_read_with_the_parser() -> None:
+    assert "tree_sitter" in loaded_after("hookline.shell.split('if ls; then wc; fi')")

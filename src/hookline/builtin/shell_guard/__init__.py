@@ -5,6 +5,7 @@ alone; text that only mentions danger is no danger. docs/shell-guard.md says wha
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -48,8 +49,14 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
         command = event.tool.command if isinstance(event, ToolEvent) else None
         if not command:
             return PASS
-        from hookline.builtin.shell_guard import answering
-
-        return answering.answer(command, event, caller, options)
+        return _answer()(command, event, caller, options)
 
     return answer
+
+
+@cache
+def _answer() -> Callable[[str, Event, Caller, Options], Answer]:
+    """What answers, loaded with the first command."""
+    from hookline.builtin.shell_guard import answering
+
+    return answering.answer

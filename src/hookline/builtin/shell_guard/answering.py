@@ -3,9 +3,9 @@
 import os
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cache, lru_cache
 from pwd import getpwuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
@@ -27,11 +27,15 @@ def answer(command: str, event: Event, caller: Caller, options: "Options") -> An
     """What is said about a command."""
     if not options.deny and not options.protect and is_plainly_harmless(command):
         return PASS
-    if any(fnmatchcase(command, each) for each in options.allow) and not _joins(command):
+    if options.allow and _is_allowed(command, options) and not _joins(command):
         return PASS
     world = _world(event, caller, options)
     worst = _worst(_findings(command, world, options), options)
     return PASS if worst is None else _said(worst, world, options)
+
+
+def _is_allowed(command: str, options: "Options") -> bool:
+    return any(fnmatchcase(command, each) for each in options.allow)
 
 
 def _joins(command: str) -> bool:
@@ -40,15 +44,21 @@ def _joins(command: str) -> bool:
 
 
 def _findings(command: str, world: World, options: "Options") -> Iterable[Finding]:
-    # The families take a while to load, and most commands leave before anyone needs them.
-    from hookline.builtin.shell_guard.judging import denied_by, found_in
-
-    def allowed(text: str) -> bool:
-        return any(fnmatchcase(text, each) for each in options.allow)
-
-    yield from found_in(command, world, allowed=allowed)
+    judging = _judging()
+    if options.allow:
+        yield from judging.found_in(command, world, allowed=lambda text: _is_allowed(text, options))
+    else:
+        yield from judging.found_in(command, world)
     if options.deny:
-        yield from denied_by(options.deny, command, world)
+        yield from judging.denied_by(options.deny, command, world)
+
+
+@cache
+def _judging() -> Any:
+    """The families take a while to load, and most commands leave before anyone needs them."""
+    from hookline.builtin.shell_guard import judging
+
+    return judging
 
 
 def _worst(found: Iterable[Finding], options: "Options") -> Finding | None:
@@ -96,19 +106,22 @@ def _is_fine(command: str, world: World, options: "Options") -> bool:
     if not command or is_plainly_harmless(command):
         return bool(command)
     worst = _worst(_findings(command, world, options), options)
-    return worst is None or worst.verdict is not Verdict.DENY
+    return worst is None
 
 
 def _world(event: Event, caller: Caller, options: "Options") -> World:
     home = caller.env.get("HOME", "") or _own_home()
     cwd = event.cwd or caller.project_dir or "/"
     project = caller.project_dir or cwd
+    here = _real(cwd)
     return World(
         home=_real(home if home.startswith("/") else _own_home()),
-        cwd=_real(cwd),
-        project=_real(project),
+        cwd=here,
+        project=here if project == cwd else _real(project),
         env=caller.env,
-        protect=tuple(_protected(options.protect, home, project)),
+        protect=(*_protected(options.protect, home, project), *caller.own)
+        if options.protect
+        else caller.own,
         steps=[],
     )
 

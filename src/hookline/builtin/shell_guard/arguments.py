@@ -51,18 +51,34 @@ def _cluster(
         options[name] = ""
 
 
-_QUESTIONS = frozenset({"--help", "--version", "--usage", "-help", "-version"})
+_QUESTIONS = frozenset({"--help", "--usage", "-help", "-version"})
 _REHEARSALS = frozenset({"--dry-run", "--dryrun", "--just-print", "--whatif", "--what-if"})
+
+
+# Their first word is a command of theirs; elsewhere `help` may be the name of a file.
+_WITH_COMMANDS = frozenset({
+    "apt", "apt-get", "argocd", "aws", "az", "brew", "bun", "bundle", "cargo", "cdk", "conda",
+    "deno", "docker", "dotnet", "eksctl", "firebase", "flatpak", "flutter", "fly", "flyctl",
+    "flux", "gcloud", "gem", "gh", "git", "glab", "go", "hcloud", "helm", "heroku", "hg",
+    "hookline", "jj", "kind", "kubectl", "minikube", "mix", "netlify", "nomad", "npm", "oc",
+    "pip", "pip3", "pnpm", "podman", "poetry", "pulumi", "rails", "rclone", "rustup", "sam",
+    "serverless", "snap", "supabase", "svn", "terraform", "terragrunt", "tofu", "uv", "vagrant",
+    "vault", "vercel", "wrangler", "yarn", "zfs", "zpool",
+})  # fmt: skip
 
 
 def is_only_asked(words: Sequence[str]) -> bool:
     """Whether a program is asked for help, its version, or what it would do."""
-    if words[1:2] in (("help",), ("version",)) or (words[-1] == "help" and len(words) > 1):
-        return words[0].rpartition("/")[2] not in ("rm", "kill", "pkill", "killall")
-    for word in words[1:]:
+    name = words[0].rpartition("/")[2]
+    if words[1:2] in (("help",), ("version",)):
+        return name in _WITH_COMMANDS
+    if words[-1] == "help" and len(words) > 1 and name == "aws":
+        return True
+    for at, word in enumerate(words[1:], start=1):
         if word == "--":
             return False
-        if word in _QUESTIONS:
+        # A version may also be asked for: `cargo yank --version 1.2.0`.
+        if word in _QUESTIONS or (word == "--version" and at == len(words) - 1):
             return True
         name, _, value = word.partition("=")
         if name in _REHEARSALS and value not in ("none", "false", "no"):

@@ -8,23 +8,35 @@ from fnmatch import fnmatchcase
 from msgspec import structs
 
 from hookline.builtin.shell_guard.arguments import is_only_asked
-from hookline.builtin.shell_guard.families import code, embedded, own_guard, redirecting, unseen
+from hookline.builtin.shell_guard.families import (
+    code,
+    databases,
+    embedded,
+    own_guard,
+    redirecting,
+    unfamiliar,
+    unseen,
+)
 from hookline.builtin.shell_guard.families.register import JUDGES
 from hookline.builtin.shell_guard.model import Act, Finding, fatal, risky
 from hookline.builtin.shell_guard.reading import Story, read
 from hookline.builtin.shell_guard.secret_files import is_secret
+from hookline.builtin.shell_guard.traces import MAX_REDIRECTS
 from hookline.builtin.shell_guard.world import World
 from hookline.shell import MAX_BYTES, split
 
 __all__ = ["found_in"]
 
 _MAX_DEPTH = 4
-# Words of one command, and redirections of one text, that are looked at.
+# Steps for one text inside another, and characters of it, or words of a command, for one more.
+_TEXT_STEPS = 10
+_PER_STEP = 16
+# Words of one command that are looked at.
 _MAX_WORDS = 1_000
-_MAX_REDIRECTS = 500
 # A program that runs code takes `--help` for an argument of that code.
 _TAKES_WORDS = frozenset(code.FAMILY) | unseen.SHELLS
 
+_UNFAMILIAR = (unfamiliar.judged_by_name,)
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 Allowed = Callable[[str], bool]
@@ -43,7 +55,7 @@ def found_in(
         return
     if nested:
         world = structs.replace(world, depth=world.depth + 1)
-        if world.depth > _MAX_DEPTH or not world.spend():
+        if world.depth > _MAX_DEPTH or not world.spend(_TEXT_STEPS + len(text) // _PER_STEP):
             yield risky(
                 "unreadable", text[:60], "there is too much code inside code", radius="high"
             )
@@ -51,16 +63,31 @@ def found_in(
     story = read(text, world)
     yield from _unread(story)
     for act in story.acts:
-        if not allowed(act.text):
+        if not world.spend(1 + len(act.words) // _PER_STEP):
+            break
+        if allowed is _nothing or not allowed(act.text):
             yield from judged(act, world)
-            yield from _by_value(act, world)
-    yield from _written(story, world)
-    yield from _read_in(story)
-    yield from embedded.loaded(story.traces.assigned)
-    yield from embedded.multiplied(text)
-    yield from own_guard.assigned(story.traces)
+            if "$" in act.words[0] or act.name == "eval":
+                yield from _by_value(act, world)
+    yield from _around(story, world)
+    if world.exhausted:
+        yield _too_much(story)
+
+
+def _around(story: Story, world: World) -> Iterator[Finding]:
+    """What speaks against a text beside its single commands; most have nothing of all this."""
+    traces = story.traces
+    if traces.redirects or traces.sources:
+        yield from _written(story, world)
+        yield from _read_in(story, world)
+    if traces.assigned:
+        yield from embedded.loaded(traces.assigned)
+        yield from own_guard.assigned(traces)
     yield from own_guard.set_by_wrappers(story.shell)
-    yield from unseen.run_later(story.acts, story.traces, world)
+    if len(story.acts) == 1 and not traces.redirects and not story.decoded:
+        return
+    yield from embedded.multiplied(story.text)
+    yield from unseen.run_later(story.acts, traces, world)
     if any(act.name in _TAKES_WORDS for act in story.acts):
         for hidden in story.decoded:
             yield from found_in(hidden, world, nested=True)
@@ -78,7 +105,7 @@ def judged(act: Act, world: World) -> Iterator[Finding]:
         return
     if act.words[0].startswith(("http://", "https://")):
         yield risky("runs-unseen-code", act.text, "nobody has read what this would run")
-    for judge in JUDGES.get(act.name, ()):
+    for judge in JUDGES.get(act.name, _UNFAMILIAR):
         yield from judge(act, world)
 
 
@@ -95,9 +122,11 @@ def _by_value(act: Act, world: World) -> Iterator[Finding]:
 def _written(story: Story, world: World) -> Iterator[Finding]:
     places = [(act.start, act.cwd) for act in story.acts if not act.depth]
     starts = [start for start, _ in places]
-    if len(story.traces.redirects) > _MAX_REDIRECTS:
+    if len(story.traces.redirects) > MAX_REDIRECTS:
         yield risky("unreadable", story.text[:60], "it opens too many files", radius="high")
-    for redirect in story.traces.redirects[:_MAX_REDIRECTS]:
+    for redirect in story.traces.redirects[:MAX_REDIRECTS]:
+        if not world.spend():
+            return
         at = bisect_right(starts, redirect.start) - 1
         cwd = places[at][1] if at >= 0 else world.cwd
         act = Act(
@@ -109,8 +138,11 @@ def _written(story: Story, world: World) -> Iterator[Finding]:
         yield from redirecting.redirected(redirect, act, world)
 
 
-def _read_in(story: Story) -> Iterator[Finding]:
+def _read_in(story: Story, world: World) -> Iterator[Finding]:
     for source in story.traces.sources:
+        for act in story.acts:
+            if act.name in databases.CLIENTS:
+                yield from databases.scripted(act, source, world)
         if is_secret(source):
             yield risky("reads-secret", f"< {source}", "that file usually holds secrets", "ls -la")
 
@@ -118,15 +150,15 @@ def _read_in(story: Story) -> Iterator[Finding]:
 def _unread(story: Story) -> Iterator[Finding]:
     shell = story.shell
     if not story.complete or not story.traces.complete:
-        yield risky(
-            "unreadable",
-            story.text[:60],
-            "it is too long or too deep to be read to its end",
-            radius="high",
-        )
+        yield _too_much(story)
     elif shell.unreadable and split(_without_benign(story)).unreadable:
         words = next((act.text for act in story.acts if not act.exact), story.text)
         yield risky("unreadable", words[:100], "what this would run cannot be seen", radius="high")
+
+
+def _too_much(story: Story) -> Finding:
+    why = "it is too long or too deep to be read to its end"
+    return risky("unreadable", story.text[:60], why, radius="high")
 
 
 def _without_benign(story: Story) -> str:

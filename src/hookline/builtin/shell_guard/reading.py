@@ -22,13 +22,16 @@ _KNOWN = re.compile(r"\$\{?(HOME|USER|LOGNAME|TMPDIR)\b")
 _MOVERS = frozenset({"cd", "chdir", "pushd"})
 _ELSEWHERE = frozenset({
     "ssh", "docker", "podman", "nerdctl", "kubectl", "oc", "docker-compose", "lxc", "incus",
-    "vagrant", "chroot", "multipass",
+    "vagrant", "chroot", "multipass", "adb", "mosh", "pssh", "parallel-ssh", "pdsh", "clush", "dsh",
+    "salt", "gcloud",
 })  # fmt: skip
 _PIPE = re.compile(r"(?<!\|)\|&?(?!\|)")
 _DECODERS = frozenset({"base64", "gbase64", "base32"})
 _MAX_DECODED = 16_384
 # More commands than anybody writes in one text; what is beyond them is not looked at.
 _MAX_ACTS = 1_000
+# Characters of a path that are looked up in one step.
+_PER_STEP = 16
 
 
 class Story(Struct, frozen=True):
@@ -60,6 +63,8 @@ def read(text: str, world: World) -> Story:
 
 def _settings(text: str, world: World) -> str:
     """Assignments to put in front, so that words come with their values in place."""
+    if "$" not in text:
+        return ""
     values = {
         "HOME": world.home,
         "USER": world.env.get("USER", ""),
@@ -76,8 +81,10 @@ def _is_plain(value: str) -> bool:
 
 
 def _acts(text: str, shell: ShellText, traces: Traces, world: World) -> tuple[Act, ...]:
-    source = text.encode("utf-8", "surrogatepass")
     commands = shell.commands[:_MAX_ACTS]
+    if len(commands) == 1 and not commands[0].depth:
+        return (_alone(commands[0], traces, world),)
+    source = text.encode("utf-8", "surrogatepass")
     piped = _piped(source, commands)
     places = _Places(source, world)
     acts: list[Act] = []
@@ -94,7 +101,7 @@ def _acts(text: str, shell: ShellText, traces: Traces, world: World) -> tuple[Ac
             elsewhere=next((name for _, name in carriers if name in _ELSEWHERE), ""),
             carrier=carriers[-1][1] if carriers else "",
             producers=(acts[-1], *acts[-1].producers) if at and piped[at] else (),
-            inputs=traces.inputs.get(command.start, ()) if not command.depth else (),
+            inputs=_given(command, carriers, traces),
             variables=traces.variables,
             start=command.start,
             end=command.end,
@@ -109,6 +116,22 @@ def _acts(text: str, shell: ShellText, traces: Traces, world: World) -> tuple[Ac
     return tuple(acts)
 
 
+def _alone(command: SimpleCommand, traces: Traces, world: World) -> Act:
+    """The act of a text that is one command, as most are."""
+    wrappers = command.wrappers
+    return Act(
+        words=traces.aliased(command.words) if traces.aliases else command.words,
+        exact=command.exact,
+        wrappers=wrappers,
+        cwd=world.cwd,
+        elsewhere=next((each for each in wrappers if each in _ELSEWHERE), "") if wrappers else "",
+        inputs=traces.inputs.get(command.start, ()),
+        variables=traces.variables,
+        start=command.start,
+        end=command.end,
+    )
+
+
 def _piped(source: bytes, commands: Sequence[SimpleCommand]) -> list[bool]:
     """Of each command, whether it reads what the one before it writes."""
     found = [False]
@@ -120,6 +143,15 @@ def _piped(source: bytes, commands: Sequence[SimpleCommand]) -> list[bool]:
             gap = source[before.end : after.start].decode("utf-8", "replace")
             found.append(bool(_PIPE.search(gap)) and before.depth <= after.depth)
     return found
+
+
+def _given(
+    command: SimpleCommand, carriers: Sequence[tuple[int, str]], traces: Traces
+) -> tuple[str, ...]:
+    """Here-documents for a command; ``docker exec`` and ``ssh`` hand theirs on."""
+    if command.depth and not (carriers and carriers[-1][1] in _ELSEWHERE):
+        return ()
+    return traces.inputs.get(command.start, ())
 
 
 def _with_literal_input(act: Act) -> Act:
@@ -194,7 +226,9 @@ class _Places:
         if not found[0].path:
             # A directory that ``mktemp`` made: whatever is in it is temporary, too.
             return "/tmp/made" if found[0].place.name == "TEMP" else ""  # noqa: S108
-        return os.path.realpath(found[0].path)
+        path = found[0].path
+        # To follow links takes a look at every directory on the way.
+        return os.path.realpath(path) if self._world.spend(1 + len(path) // _PER_STEP) else ""
 
 
 def _is_option(word: str) -> bool:

@@ -17,6 +17,8 @@ _HOLE = "\0"
 _MADE = "\1"
 _MAX_CANDIDATES = 16
 _MAX_ROUNDS = 4
+# Characters of a path that are looked up in one step.
+_PER_STEP = 64
 
 _EXPANSION = re.compile(
     r"\$\{(?P<braced>\w+)(?P<rest>[^{}]*)\}|\$(?P<name>[A-Za-z_]\w*)|\$[@*#?!0-9-]|(?P<pid>\$\$)"
@@ -54,9 +56,12 @@ class Target(Struct, frozen=True, kw_only=True):
 
 def targets(word: str, act: Act, world: World) -> list[Target]:
     """What a word stands for when it is used as a path."""
+    if not world.spend(1 + (len(act.cwd) + len(word)) // _PER_STEP):
+        return [_lost(word)]
     if act.exact and "\0" not in word:
         return [_target(word, word, act, world, globs=False)]
-    found = islice(_values(word, act, world), _MAX_CANDIDATES)
+    found = list(islice(_values(word, act, world), _MAX_CANDIDATES))
+    world.spend(len(found))
     return [_target(word, value, act, world, globs=True) for value in found]
 
 
@@ -213,6 +218,9 @@ def _pattern(word: str, path: str, act: Act, world: World) -> Target:
     if worst:
         return Target(word=word, path=worst[0], place=world.place(worst[0]), pattern=rest)
     place = world.place(base)
+    if place is Place.HOME and base != world.home and world.is_temp(base):
+        # A home or project lies in that directory, and the pattern does not reach it.
+        place = Place.TEMP
     last = rest.rsplit("/", 1)[-1]
     if is_build_name(last) or any(is_build_name(part) for part in rest.split("/")):
         place = Place.BUILD

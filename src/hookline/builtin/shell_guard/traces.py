@@ -5,9 +5,11 @@ Reads the same text with the same readers as ``split`` does, and keeps what thos
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from msgspec import Struct
 
+from hookline.builtin.shell_guard.lazy import lazy
 from hookline.shell import MAX_BYTES, ShellText, literal_words
 from hookline.shell.budget import Budget, Exhausted
 from hookline.shell.fields import NOTHING, Reading, as_source, as_text
@@ -15,16 +17,25 @@ from hookline.shell.script import Command, Script
 from hookline.shell.statements import StatementReader
 from hookline.shell.texts import TextReader
 
-__all__ = ["Redirect", "Traces", "trace"]
+__all__ = ["MAX_REDIRECTS", "Redirect", "Traces", "trace"]
 
-_NEEDED = re.compile(r"[<>=]|\bfor\b")
-_LOOP = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*(?:;|\n)\s*do\b")
+# Without a redirection that matters, an assignment or a loop there is nothing to be found; an
+# option such as `--out=x` is no assignment.
+_NEEDED = lazy(
+    r"<|>(?!&[12](?:[\s;&|)]|$))(?! ?/dev/null(?:[\s;&|)]|$))"
+    r"|(?:^|[\s;&|(){}`!\\'\"])[A-Za-z_]\w*(?:\[[^\]\s]*\])?\+?=|HOOKLINE_|\bfor\b",
+    re.ASCII,
+)
+_SIGNS = ("=", ">", "<", "HOOKLINE_", "for")
+_LOOP = lazy(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*(?:;|\n)\s*do\b")
 _CODE = frozenset({
     "bash", "sh", "zsh", "dash", "ksh", "ash", "fish", "eval", "su", "ssh", "watch", "script",
     "flock", "xargs", "parallel", "trap", "timeout", "runuser", "find", "docker", "kubectl", "at",
 })  # fmt: skip
-_WRITES = re.compile(r">|<<|HOOKLINE_")
+_WRITES = lazy(r">|<<|HOOKLINE_")
 _MAX_TEXTS = 32
+# Redirections of one text that are looked at; one more tells that there are more.
+MAX_REDIRECTS = 500
 
 
 class Redirect(Struct, frozen=True):
@@ -59,6 +70,9 @@ class Traces(Struct, frozen=True, kw_only=True):
         return (*self.aliases[words[0]], *words[1:]) if words[0] in self.aliases else words
 
 
+_NOTHING = Traces()
+
+
 class _Statements(StatementReader):
     """Keeps the redirections it reads."""
 
@@ -91,8 +105,12 @@ class _Text(TextReader):
 
 def trace(text: str, shell: ShellText) -> Traces:
     """The traces of a text and of the code in its commands."""
+    # Most texts have none of the signs, and to look for those takes no time.
+    if not any(sign in text for sign in _SIGNS) or not _NEEDED.search(text):
+        aliases = _aliases(shell)
+        return Traces(aliases=aliases) if aliases else _NOTHING
     found = _Found()
-    waiting = [text, *_code(shell)] if _NEEDED.search(text) else []
+    waiting = [text, *_code(shell)]
     budget = Budget()
     at = 0
     while at < len(waiting) and at < _MAX_TEXTS:
@@ -123,7 +141,8 @@ class _Found:
 
     def take(self, read: _Text, *, nested: bool) -> list[str]:
         """Add what a text shows; the texts that its shells would run are still to be read."""
-        self.redirects += _redirects(read, nested=nested)
+        room = MAX_REDIRECTS + 1 - len(self.redirects)
+        self.redirects += islice(_redirects(read, nested=nested), room)
         signs = ((sign, as_text(raw)) for _, sign, raw, _ in read.redirects)
         self.sources += [raw.strip("\"'") for sign, raw in signs if sign == "<"]
         inner: list[str] = []

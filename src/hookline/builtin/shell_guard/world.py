@@ -12,7 +12,7 @@ from pwd import getpwnam
 
 from msgspec import Struct
 
-__all__ = ["Place", "World", "is_build_name", "is_junk"]
+__all__ = ["MAX_STEPS", "Place", "World", "is_build_name", "is_junk"]
 
 
 class Place(Enum):
@@ -42,6 +42,7 @@ _BUILD = frozenset({
     ".hypothesis", ".serverless", ".vite", ".angular", ".dart_tool", "bower_components",
     "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "scratch", "_site", ".docusaurus",
     "test-results", "playwright-report", "storybook-static", ".aws-sam", "cdk.out", ".stack-work",
+    "cache", "caches",
 })  # fmt: skip
 _BUILD_LIKE = ("*.egg-info", "cmake-build-*", "bazel-*", "*.dSYM", "build-*", "*-build", "tmp.*")
 _JUNK = (
@@ -61,7 +62,16 @@ _TEMPS = ("/tmp", "/var/tmp", "/private/tmp", "/dev/shm", "/var/folders")  # noq
 _NOWHERE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero"})
 _FOREIGN_HOME = re.compile(r"/(?:home|Users)/[^/]+|/root")
 _CACHES = (".cache", ".npm/_cacache", "Library/Caches", ".cargo/registry", ".gradle/caches")
-_MAX_STEPS = 200
+# What package managers fetch again.
+_SYSTEM_CACHES = (
+    "/var/lib/apt/lists",
+    *(f"/var/cache/{manager}" for manager in ("apk", "apt", "dnf", "pacman", "yum")),
+)
+# Below /usr/local: what is installed there as a whole lies beside these.
+_LOCAL = frozenset({"bin", "etc", "games", "include", "lib", "lib64", "man", "sbin", "share"})
+# A step is one command judged or one path looked up, some fifty microseconds. The largest scripts
+# that a Debian system comes with need about half of these.
+MAX_STEPS = 2_000
 
 # Files in which agents and hookline are told what to do; under the home or any project.
 _GUARD = re.compile(
@@ -96,12 +106,26 @@ class World(Struct, frozen=True, kw_only=True):
     depth: int = 0
     """Code inside code so far."""
     steps: list[int] = []
-    """How many more texts may be read for this event; one list for all that is nested in it."""
+    """What was done for this event so far; one list for all that is nested in it."""
 
-    def spend(self) -> bool:
-        """Whether one more text may be read."""
-        self.steps.append(1)
-        return len(self.steps) <= _MAX_STEPS
+    def spend(self, steps: int = 1) -> bool:
+        """Whether that much more may be done; what is not paid for is not to be done."""
+        so_far = self.steps
+        so_far[:] = (so_far[0] + steps if so_far else steps,)
+        if so_far[0] <= MAX_STEPS:
+            return True
+        so_far[0] = MAX_STEPS + 1
+        return False
+
+    @property
+    def spent(self) -> int:
+        """How much was done so far."""
+        return self.steps[0] if self.steps else 0
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether more was asked for than one event may take."""
+        return self.spent > MAX_STEPS
 
     def user_home(self, name: str) -> str:
         """The home of a user of this machine, by name."""
@@ -165,10 +189,15 @@ class World(Struct, frozen=True, kw_only=True):
         if self.project and self._is_above(self.project, path):
             return Place.PROJECT_TOP
         inner = path[len(home.rstrip("/")) + 1 :]
-        if any(inner.startswith(f"{cache}/") for cache in _CACHES):
+        # All of `.cache` is more than one program's.
+        if inner in _CACHES[1:] or any(inner.startswith(f"{cache}/") for cache in _CACHES):
             return Place.BUILD
         parts = inner.split("/")
         if len(parts) > 1 and any(is_build_name(part) for part in parts[1:]):
+            return Place.BUILD
+        # `../app-build`, beside a project that is called `app`.
+        beside, name = os.path.split(self.project)
+        if os.path.dirname(path) == beside and name in parts[-1] and is_build_name(parts[-1]):
             return Place.BUILD
         return Place.PERSONAL
 
@@ -197,6 +226,10 @@ def _outside(path: str) -> Place:
         return Place.DEVICE
     if parts[1] in _MOUNTS:
         return Place.MOUNT
+    if any(path.startswith(f"{cache}/") for cache in _SYSTEM_CACHES) or path in _SYSTEM_CACHES:
+        return Place.BUILD
+    if parts[1:3] == ["usr", "local"] and len(parts) > 4 and parts[3] not in _LOCAL:
+        return Place.ELSEWHERE
     if parts[1] in _SYSTEM:
         return Place.SYSTEM
     return Place.BUILD if any(is_build_name(part) for part in parts[2:]) else Place.ELSEWHERE

@@ -7,6 +7,7 @@ import msgspec
 
 from hookline.dialects._native import said
 from hookline.dialects._wire import NO_REASON, crashed
+from hookline.dialects.claude_code.outputs import read_text
 from hookline.model.answers import PASS, Answer, Rewrite, context, deny, halt
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.text import visible
@@ -162,4 +163,5 @@ def _as_text(output: Any) -> str:
         return output
     if isinstance(output, dict) and isinstance(output.get("stdout"), str):
         return str(output["stdout"])
-    return msgspec.json.encode(output).decode()
+    text = read_text(output)
+    return msgspec.json.encode(output).decode() if text is None else text

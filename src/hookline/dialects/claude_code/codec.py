@@ -10,6 +10,7 @@ from hookline.dialects._native import JsonDialect, joined
 from hookline.dialects._support import load_support
 from hookline.dialects._wire import line
 from hookline.dialects.claude_code.answers import read
+from hookline.dialects.claude_code.outputs import in_shape, read_text
 from hookline.dialects.claude_code.tools import TOOLS
 from hookline.dialects.claude_code.words import native_word
 from hookline.model.answers import Answer
@@ -73,6 +74,11 @@ class ClaudeCode(JsonDialect):
         "ElicitationResult": {"action": "action", "content": "content"},
         "MessageDisplay": {"text": "delta", "final": "final"},
     }
+
+    def output_text(self, response: Any) -> str:
+        """A tool's answer as the model reads it, where that is one text."""
+        text = read_text(response)
+        return super().output_text(response) if text is None else text
 
     def own_fields(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
         """Permission decisions and batches."""
@@ -163,7 +169,7 @@ class ClaudeCode(JsonDialect):
             response = msgspec.json.decode(bytes(event.raw))["tool_response"]
         except (msgspec.MsgspecError, KeyError, TypeError):
             response = text
-        return {"updatedToolOutput": _in_shape(response, text)}
+        return {"updatedToolOutput": in_shape(response, text)}
 
     # ── as a host ───────────────────────────────────────────────────────────────────────────
 
@@ -222,28 +228,3 @@ def _decision(answer: Answer) -> dict[str, Any]:
     if answer.verdict is Verdict.HALT:
         return {"decision": {"behavior": "deny", "message": answer.reason, "interrupt": True}}
     return {}
-
-
-def _in_shape(response: Any, text: str) -> Any:
-    if not isinstance(response, dict):
-        return text
-    if "stdout" in response:
-        return {**_blanked(response, ""), "stdout": text}
-    if isinstance(response.get("file"), dict) and "content" in response["file"]:
-        kept = {**response["file"], "content": text}
-        return {**_blanked(response, ""), "type": response.get("type", "text"), "file": kept}
-    if "content" in response:
-        shaped = [{"type": "text", "text": text}] if isinstance(response["content"], list) else text
-        return {**_blanked(response, ""), "content": shaped}
-    return _blanked(response, text)
-
-
-def _blanked(value: Any, text: str) -> Any:
-    """The same shape with ``text`` in place of every text: nothing of the old one may survive."""
-    if isinstance(value, str):
-        return text
-    if isinstance(value, list):
-        return [_blanked(each, "") for each in value]
-    if isinstance(value, dict):
-        return {key: _blanked(each, text) for key, each in value.items()}
-    return value

@@ -16,6 +16,7 @@ from hookline.dialects._located import Located, UnreadableText, front_matter, re
 from hookline.dialects._native import JsonDialect
 from hookline.dialects.claude_code.codec import ClaudeCode
 from hookline.dialects.claude_code.conditions import Surroundings, holds, parse_rule
+from hookline.dialects.claude_code.judges import JUDGES, judge_of
 from hookline.dialects.claude_code.matchers import is_matched
 from hookline.dialects.claude_code.policy import in_force
 from hookline.dialects.claude_code.reading import (
@@ -26,7 +27,7 @@ from hookline.dialects.claude_code.reading import (
     unreadable,
 )
 from hookline.model.events import Event, PermissionDecided, ToolEvent
-from hookline.model.hook import Hook, Layer, Start
+from hookline.model.hook import HandlerSpec, Hook, Layer, Start
 from hookline.model.native import NativeEntry, NativeFile, NativePlace, Where
 
 __all__ = ["FILES", "ClaudeFiles"]
@@ -163,6 +164,12 @@ class ClaudeFiles(Files):
         return replace(
             usual, interpreter=named or usual.interpreter, strict_exit=bool(entry.fails_closed)
         )
+
+    def handler(self, entry: NativeEntry) -> HandlerSpec:
+        """As everywhere, and a model for hooks that ask one."""
+        if entry.type in JUDGES and not entry.flaw:
+            return judge_of(entry)
+        return super().handler(entry)
 
     # ── together ────────────────────────────────────────────────────────────────────────────
 

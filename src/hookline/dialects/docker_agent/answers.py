@@ -13,10 +13,13 @@ from hookline.model.answers import NO_REWRITE, PASS, Answer, Rewrite, context
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.verdicts import Verdict
 
-__all__ = ["PREEMPT_LANE", "advisory", "read_answer"]
+__all__ = ["PREEMPT", "PREEMPT_LANE", "advisory", "read_answer"]
 
 PREEMPT_LANE = "pre_tool_use+preempt"
 """The lane before all approval. Its payload says pre_tool_use; only the entry tells it apart."""
+
+PREEMPT = "preempt_yolo"
+"""The key of an entry that puts it on that lane."""
 
 
 _TEXT_IS_CONTEXT = {
@@ -44,6 +47,7 @@ _HALTS = {
     "user_followup_submit",
     "before_llm_call",
 }
+_PERMITS = {"pre_tool_use", "permission_request"}
 _PERMISSIONS = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
 
 
@@ -143,7 +147,9 @@ def _answer(native: str, output: _Output) -> Answer:
     else:
         block = Answer(verdict=verdict, reason=reason)
     texts = tuple(filter(None, (output.system_message,)))
-    extra = tuple(filter(None, (own.additional_context,)))
+    # Why a call may run is no secret to the model that made it.
+    why = reason if block.verdict is Verdict.ALLOW and native in _PERMITS else ""
+    extra = tuple(filter(None, (own.additional_context, why)))
     to_person = native == "worktree_create"
     answer = Answer(
         verdict=block.verdict,

@@ -207,6 +207,9 @@ class DockerAgent(JsonDialect):
         answer = read_answer(native, stdout=stdout, stderr=stderr, exit_code=exit_code)
         if event.native_event == PREEMPT_LANE:
             return advisory(answer)
+        if native == "pre_tool_use" and answer.metadata:
+            # The client shows such notes with a question of the other lane, or of its own.
+            answer = replace(answer, metadata={})
         if answer.rewrite.input is None or not isinstance(event, ToolEvent):
             return answer
         changed = self._changed(event.tool, answer.rewrite.input)

@@ -12,11 +12,19 @@ from hookline.dialects._files import Files
 from hookline.dialects._located import Located, UnreadableText
 from hookline.dialects._patterns import is_pattern, whole
 from hookline.dialects.docker_agent import DIALECT
-from hookline.dialects.docker_agent.answers import PREEMPT_LANE
-from hookline.dialects.docker_agent.reading import MATCHED, PREEMPT, Reader
+from hookline.dialects.docker_agent.answers import PREEMPT, PREEMPT_LANE
+from hookline.dialects.docker_agent.reading import MATCHED, Reader
 from hookline.dialects.docker_agent.yamltext import parse_yaml
 from hookline.model.events import Event, ToolEvent
-from hookline.model.hook import DEFAULT_PRIORITY, Hook, Lane, Layer, OnError, Start
+from hookline.model.hook import (
+    DEFAULT_PRIORITY,
+    HandlerSpec,
+    Hook,
+    Lane,
+    Layer,
+    OnError,
+    Start,
+)
 from hookline.model.native import NativeEntry, NativeFile, NativeFlaw, NativePlace, Voids, Where
 from hookline.model.tools import Tool
 
@@ -43,6 +51,8 @@ _BLOCKED = {
 }
 # Hooks that rewrite the same thing run one after another, or one would undo what another redacted.
 _CHAINED = {"pre_tool_use", "tool_response_transform", "before_llm_call"}
+# How a model's answer is read, by the schema that a hook names.
+_FORMS = {"": "text", "pre_tool_use_decision": "decision"}
 # The person's own shell; one that is no absolute path could be anything.
 _SHELL = 'case "${SHELL-}" in /*) ;; *) SHELL=/bin/sh ;; esac; exec "$SHELL" -c "$1"'
 
@@ -181,6 +191,22 @@ class DockerAgentFiles(Files):
             in_cwd=not entry.directory,
             variables=entry.env,
         )
+
+    def handler(self, entry: NativeEntry) -> HandlerSpec:
+        """As everywhere, and a model for hooks that ask one."""
+        if entry.type != "model" or entry.flaw:
+            return super().handler(entry)
+        schema, model = entry.options.get("schema", ""), entry.options["model"]
+        if schema not in _FORMS:
+            why = f"no schema is called `{schema[:60]}`; there is `pre_tool_use_decision`"
+            return HandlerSpec("native", {"why": why})
+        native = {
+            "form": _FORMS[schema],
+            "prompt": entry.options["prompt"],
+            "model": model,
+            "names": (model,),
+        }
+        return HandlerSpec("judge", {"judge": {"model": model}, "native": native})
 
     def twin(self, entry: NativeEntry) -> object:
         """The same definition on the same lane runs once, whichever files and agents have it."""

@@ -10,8 +10,7 @@ from enum import Enum
 from hookline.dialects._call import words_of
 from hookline.dialects._located import UnreadableText
 from hookline.dialects.docker_agent import DIALECT
-from hookline.dialects.docker_agent.answers import PREEMPT_LANE
-from hookline.dialects.docker_agent.reading import PREEMPT
+from hookline.dialects.docker_agent.answers import PREEMPT, PREEMPT_LANE
 from hookline.dialects.docker_agent.yamlnodes import Node, read_nodes
 from hookline.model.installing import InstallError
 

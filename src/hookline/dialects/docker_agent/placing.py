@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hookline.dialects._spoken import spoken_line
 from hookline.dialects.docker_agent import DIALECT
-from hookline.dialects.docker_agent.answers import PREEMPT_LANE
+from hookline.dialects.docker_agent.answers import PREEMPT, PREEMPT_LANE
 from hookline.dialects.docker_agent.ours import (
     Holder,
     Ours,
@@ -21,7 +21,7 @@ from hookline.dialects.docker_agent.ours import (
     read,
     rest,
 )
-from hookline.dialects.docker_agent.reading import MATCHED, PREEMPT
+from hookline.dialects.docker_agent.reading import MATCHED
 from hookline.dialects.docker_agent.yamlnodes import Edit, Node, Text
 from hookline.dialects.docker_agent.yamltext import parse_yaml
 from hookline.model.installing import Call, Entry, InstallError

@@ -3,17 +3,18 @@
 Knows the shape of the file and what its loader refuses; must not know how a hook is run.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from hookline.dialects._located import Located
+from hookline.dialects.docker_agent.answers import PREEMPT
+from hookline.dialects.docker_agent.standing_for import after_hooks, before_hooks, models_of
 from hookline.model.errors import nearest
 from hookline.model.native import NativeEntry, NativeFlaw, Voids
 
-__all__ = ["MATCHED", "PREEMPT", "Reader"]
+__all__ = ["MATCHED", "Reader"]
 
 MATCHED = ("pre_tool_use", "post_tool_use", "permission_request", "tool_response_transform")
-PREEMPT = "preempt_yolo"
 _TYPES = ("command", "builtin", "model")
 _ON_ERROR = ("warn", "ignore", "block")
 _TEXTS = ("type", "name", "command", "working_dir", "on_error", "model", "prompt", "schema")
@@ -34,6 +35,8 @@ class Reader:
         self._known = known_events
         self._agent: dict[str, Any] = {}
         self._named = ""
+        self._models: dict[str, list[dict[str, str]]] = {}
+        self._full = False
 
     def read(self, root: Located) -> None:
         """Everything in a document, whichever of docker-agent's files it is."""
@@ -41,6 +44,7 @@ class Reader:
         if not keys and root.value is not None:
             self._flaw(root.line, "the file is no mapping", "write `agents:` at its top")
         agents = keys.get("agents")
+        self._models = models_of(root)
         if agents is not None:
             self._agents(agents)
         if "hooks" in keys:
@@ -63,9 +67,11 @@ class Reader:
         for name, agent in agents.members.items():
             self._agent = {"agent": name, "main": name == main, "agents": names}
             self._named = "" if name == main else name
+            for event, hook in before_hooks():
+                self._add_injected(event, agent.line, hook)
             if "hooks" in agent.members:
                 self._hooks(agent.members["hooks"])
-            for event, hook in _injected(agent):
+            for event, hook in after_hooks(agent):
                 self._add_injected(event, agent.line, hook)
         self._agent, self._named = {}, ""
 
@@ -144,7 +150,8 @@ class Reader:
         preempt_yolo: bool = False,
     ) -> None:
         if len(self.entries) >= _MAX_ENTRIES:
-            if len(self.entries) == _MAX_ENTRIES:
+            if not self._full:
+                self._full = True
                 self.entries.append(NativeEntry(event=event, line=node.line, flaw="too many hooks"))
                 self._flaw(node.line, f"more than {_MAX_ENTRIES:,} hooks; the rest is left out", "")
             return
@@ -161,6 +168,8 @@ class Reader:
         args = self._strings(keys.get("args"), "args")
         if texts["type"] == "builtin":
             options["with"] = {"args": args}
+            if texts["command"] == "unload" and self._models:
+                options["with"]["models"] = self._models
         timeout = self._typed(keys.get("timeout"), int, "timeout", "a number of whole seconds")
         self.entries.append(
             NativeEntry(
@@ -209,9 +218,6 @@ class Reader:
             if kind == "model" and key in node.members:
                 why = f"`{key}` has no effect on a hook of type `model`"
                 self._flaw(node.members[key].line, why, "remove it", Voids.NOTHING)
-            elif kind == "builtin" and key in node.members:
-                why = f"`{key}` of a builtin has no effect in hookline"
-                self._flaw(node.members[key].line, why, "", Voids.NOTHING)
         if kind == "command" and "args" in node.members:
             why = "`args` has no effect on a hook of type `command`"
             hint = "write the arguments into `command`"
@@ -230,6 +236,7 @@ class Reader:
                 agent=self._named,
                 options=options,
                 line=line,
+                implied=bool(hook.get("implied")),
             )
         )
 
@@ -264,29 +271,3 @@ class Reader:
     def _flaw(self, line: int, what: str, hint: str, voids: Voids = Voids.FILE) -> None:
         message = f"{what}: {_REFUSED}" if voids is Voids.FILE else what
         self.flaws.append(NativeFlaw(line, message, hint, voids))
-
-
-def _injected(agent: Located) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The builtins that an agent's own keys are short for, which run after its hooks."""
-
-    def is_on(key: str) -> bool:
-        node = agent.members.get(key)
-        return node is not None and node.value is True
-
-    files = agent.members.get("add_prompt_files")
-    names = tuple(str(each.value) for each in files.items) if files is not None else ()
-    if is_on("add_date"):
-        yield "turn_start", {"command": "add_date"}
-    if names:
-        yield "turn_start", {"command": "add_prompt_files", "args": names}
-    if is_on("add_environment_info"):
-        yield "session_start", {"command": "add_environment_info"}
-    if is_on("redact_secrets"):
-        for event in ("pre_tool_use", "before_llm_call", "tool_response_transform"):
-            yield event, {"command": "redact_secrets"}
-    tools = agent.members.get("toolsets")
-    for toolset in tools.items if tools is not None else ():
-        safer = toolset.members.get("safer")
-        if safer is not None and safer.value is True:
-            # It looks at calls of `shell` only, so nothing else need wait for it.
-            yield "pre_tool_use", {"command": "safer_shell", "matcher": "shell", PREEMPT: True}

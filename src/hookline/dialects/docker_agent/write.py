@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from hookline.dialects._write import COMMENT, Writer
-from hookline.dialects.docker_agent.answers import PREEMPT_LANE
-from hookline.dialects.docker_agent.reading import MATCHED, PREEMPT
+from hookline.dialects.docker_agent.answers import PREEMPT, PREEMPT_LANE
+from hookline.dialects.docker_agent.reading import MATCHED
 from hookline.model.native import NativeEntry
 
 __all__ = ["WRITER", "DockerAgentWriter"]

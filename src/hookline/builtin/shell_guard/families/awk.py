@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from hookline.builtin.shell_guard.families.code import call_arguments, texts_in
+from hookline.builtin.shell_guard.families.calls import call_arguments, texts_in
 from hookline.builtin.shell_guard.families.writing import written
 from hookline.builtin.shell_guard.model import Act, Family, Finding, risky
 from hookline.builtin.shell_guard.targets import targets

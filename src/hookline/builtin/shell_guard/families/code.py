@@ -6,189 +6,106 @@ Finds calls by name and reads the texts among their arguments; a text alone is n
 import re
 from collections.abc import Iterator
 
-from hookline.builtin.shell_guard.families.deleting import removed
-from hookline.builtin.shell_guard.families.writing import written
+from hookline.builtin.shell_guard.families.calls import call_arguments, removals, shown, texts_in
+from hookline.builtin.shell_guard.families.sql import judged_sql
+from hookline.builtin.shell_guard.families.writing import WIPES, written
+from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, risky
 from hookline.builtin.shell_guard.secret_files import is_secret
-from hookline.builtin.shell_guard.targets import Target, targets
+from hookline.builtin.shell_guard.targets import targets
 from hookline.builtin.shell_guard.world import Place, World
 
-__all__ = ["FAMILY", "call_arguments", "judged_code", "texts_in"]
+__all__ = ["FAMILY", "ROWS", "judged_code"]
 
 _MAX_CODE = 65_536
 _MAX_CALLS = 200
 
-_TREES = re.compile(
-    r"\b(?:rmtree|rm_rf|rm_r|remove_tree|rmSync|rmdirSync|removeSync|remove_dir_all|rimraf"
-    r"|emptyDirSync"
-    r"|removedirs|remove_entry_secure|RemoveAll|fs\.rm|fs\.promises\.rm|Deno\.remove)\b[\s(]*"
-)
-_FILES = re.compile(
-    r"\bos\.remove\b\s*\(|\bos\.unlink\b\s*\(|\bunlink(?:Sync)?\b[\s(]+|\bos\.rmdir\b\s*\("
-    r"|\brmdir\b\s*\(|\bFile\.delete\b[\s(]+|\bFileUtils\.(?:rm|remove)\w*[\s(]+"
-    r"|\bfile_put_contents\b\s*\("
-    r"|\btruncate(?:Sync)?\b\s*\(|\bPath\.unlink\b\s*\("
-)
-_SHELLS = re.compile(
+_SHELLS = lazy(
     r"\b(?:os\.(?:system|popen|exec[lv]p?e?|spawn[lv]p?e?|posix_spawn|execute)|subprocess\.\w+"
     r"|exec(?:Sync|File|FileSync)?"
     r"|spawn(?:Sync)?|system|popen[234]?|io\.popen|shell_exec|passthru|proc_open|check_call"
     r"|check_output"
-    r"|Popen|getoutput|Open3\.\w+|pty\.spawn|Deno\.Command|Bun\.spawn\w*|run)\b\s*\(?"
+    r"|Popen|getoutput|Open3\.\w+|pty\.spawn|Deno\.Command|Bun\.spawn\w*|run|shell-command"
+    r"|call-process|System\.cmd|:os\.cmd|os:cmd|Sys\.command|callCommand|ProcessBuilder|shell/sh"
+    r"|run-program|system\*|do shell script)\b\s*\(?"
     r"|(?:\bqx|%x)\s*(?=[{(\[/])"
 )
 # In perl, ruby and php these run a command; elsewhere they only hold a text.
-_TICKS = re.compile(r"(?:^|(?<=[=;({\s]))`([^`]*)`")
-_OPENS = re.compile(r"\bopen\s*\(|\bio\.open\s*\(|\bfopen\s*\(|\bFile\.(?:open|write)\b[\s(]*")
-_WRITES = re.compile(
+_TICKS = lazy(r"(?:^|(?<=[=;({\s]))`([^`]*)`")
+_OPENS = lazy(r"\bopen\s*\(|\bio\.open\s*\(|\bfopen\s*\(|\bFile\.(?:open|write)\b[\s(]*")
+_WRITES = lazy(
     r"\b(?:writeFileSync|writeFile|appendFileSync|write_text|write_bytes|copyfile|copy2?|move"
     r"|rename(?:Sync)?|symlink|copyFileSync)\s*\("
 )
-_PATH_BEFORE = re.compile(
-    r"Path\(\s*(['\"])(?P<path>[^'\"]*)\1\s*\)\.(?P<call>unlink|rmdir|write_text|write_bytes"
-    r"|touch|open)\s*\("
-)
-_TEXT = re.compile(
-    r"'''(.*?)'''|\"\"\"(.*?)\"\"\"|'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|`([^`]*)`"
-    r"|\{([^{}]*)\}",
-    re.DOTALL,
-)
-_HOMES = re.compile(r"\bhome\(\)|expanduser|\bHOME\b|homedir\(\)|Dir\.home|userInfo\(\)")
-_MODE = re.compile(r"r?b?[wax]b?\+?t?|[rab]+\+b?|[><]{1,2}")
-_HIDDEN = re.compile(
+_MODE = lazy(r"r?b?[wax]b?\+?t?|[rab]+\+b?|[><]{1,2}")
+_HIDDEN = lazy(
     r"b64decode|base64|fromhex|unhexlify|atob\(|marshal\.loads|zlib\.decompress|codecs\.decode"
     r"|rot13"
     r"|urlopen|urlretrieve|requests\.get|fetch\(|pack\(|decode64|http\.get|Net::HTTP|LWP::Simple"
     r"|chr\("
 )
-_RUNS_TEXT = re.compile(
+_RUNS_TEXT = lazy(
     r"\b(?:exec|eval|compile|Function|runpy|loadstring|load|instance_eval|vm\.run\w*"
     r"|__import__)\s*\(?"
 )
-_SENDS = re.compile(
+_SENDS = lazy(
     r"urlopen|requests\.(?:post|put|get)|http\.client|socket\.|fetch\(|axios|Net::HTTP|smtplib"
     r"|HTTPSConnection|https?\.request|ftplib"
 )
-_ENVIRONMENT = re.compile(
+_ENVIRONMENT = lazy(
     r"os\.environ\b(?!\s*(?:\[|\.get))|process\.env\b(?!\s*[.\[])|ENV\.to_h|%ENV|environ\.copy"
 )
-_SIGNALS = re.compile(r"\bos\.kill(?:pg)?\s*\(\s*(-?1)\b|process\.kill\(\s*-?1\b")
+_ROWS_HINT = lazy(r"(?i:delete|destroy|drop|truncate|flush|update|alter)")
+ROWS = lazy(
+    r"\.all\(\)\.delete\(\)|\b(?:delete|destroy)_all\b|\bdrop_all\(|::truncate\(|\bdropDatabase\("
+    r"|\.flush(?:all|db)\(|\.deleteMany\(\s*(?:\{\s*\})?\s*\)"
+)
+_EXECUTES = lazy(r"\b(?:execute\w*|query|exec|raw|run|text|do|prepare)\b\s*\(?")
+_STATEMENT = lazy(r"\s*(?:drop|truncate|delete\s+from|update\s+\w+\s+set|alter)\b", re.I)
+_SCRIPTED = lazy(r"\b(?:delete|shut down|restart|log out|empty (?:the )?trash|erase)\b")
+_SIGNALS = lazy(r"\bos\.kill(?:pg)?\s*\(\s*(-?1)\b|process\.kill\(\s*-?1\b")
 
 
 def judged_code(code: str, act: Act, world: World) -> Iterator[Finding]:
     """What speaks against running code that is not shell."""
     code = code[:_MAX_CODE]
-    yield from _removals(code, act, world)
+    yield from removals(code, act, world)
     yield from _commands(code, act, world)
     yield from _written(code, act, world)
     if _RUNS_TEXT.search(code) and _HIDDEN.search(code):
         yield risky(
             "runs-unseen-code",
-            f"{act.name}: {_shown(code)}",
+            f"{act.name}: {shown(code)}",
             "it runs what nobody can read here",
             radius="high",
         )
     if _SENDS.search(code) and _ENVIRONMENT.search(code):
         yield risky(
             "sends-out",
-            f"{act.name}: {_shown(code)}",
+            f"{act.name}: {shown(code)}",
             "all variables leave, secrets too",
             radius="high",
         )
+    if _ROWS_HINT.search(code):
+        yield from _rows(code, act)
+    if act.name == "osascript" and _SCRIPTED.search(code):
+        yield risky("deletes", f"{act.name}: {shown(code)}", "programs are told to end or remove")
     if _SIGNALS.search(code):
-        yield risky("kills", f"{act.name}: {_shown(code)}", "every process would be signalled")
+        yield risky("kills", f"{act.name}: {shown(code)}", "every process would be signalled")
     for text in texts_in(code):
         if is_secret(text) and re.search(r"\bopen\b|read|load|Path|slurp|File|fs\.|copy", code):
             yield risky("reads-secret", text, "that file usually holds secrets")
 
 
-def _shown(code: str) -> str:
-    return " ".join(code.split())[:100]
-
-
-def texts_in(code: str) -> list[str]:
-    return ["".join(part or "" for part in found) for found in _TEXT.findall(code)]
-
-
-def call_arguments(code: str, start: int) -> str:
-    """The source up to where a call ends: its closing bracket, or its line."""
-    level, quote = 1 if code[start - 1 : start] in ("(", "[") else 0, ""
-    for at in range(start, min(len(code), start + 2000)):
-        mark = code[at]
-        if quote:
-            quote = "" if mark == quote and code[at - 1] != "\\" else quote
-        elif mark in "'\"`":
-            quote = mark
-        elif mark in "([{":
-            level += 1
-        elif mark in ")]}":
-            level -= 1
-            if level <= 0:
-                return code[start : at + 1]
-        elif mark in ";\n" and level <= 0:
-            return code[start:at]
-    return code[start : start + 2000]
-
-
-def _removals(code: str, act: Act, world: World) -> Iterator[Finding]:
-    for pattern, deep in ((_TREES, True), (_FILES, False)):
-        for count, match in enumerate(pattern.finditer(code)):
-            if count == _MAX_CALLS:
-                return
-            given = call_arguments(code, match.end())
-            call = match.group().strip(" (")
-            for target in _named(given, act, world):
-                yield from _said(
-                    removed(act, target, deep=deep, world=world), act, f"{call}({target.word})"
-                )
-    for match in _PATH_BEFORE.finditer(code):
-        for target in _named(f"'{match['path']}'", act, world):
-            if match["call"] in ("unlink", "rmdir"):
-                yield from removed(act, target, deep=False, world=world)
-            else:
-                yield from written(act, target, f"{match['call']} {target.word}")
-    if re.search(r"['\"](?:unlink|rmdir)['\"]\s*,", code):
-        yield risky(
-            "deletes", f"{act.name}: {_shown(code)}", "every file that is found goes", radius="high"
-        )
-    if re.search(r"\.(?:unlink|rmdir)\(\s*(?:missing_ok=\w+)?\s*\)", code) and re.search(
-        r"r?glob\(|walk\(|iterdir|listdir|scandir", code
-    ):
-        yield risky(
-            "deletes", f"{act.name}: {_shown(code)}", "every file that is found goes", radius="high"
-        )
-
-
-def _said(found: Iterator[Finding], act: Act, words: str) -> Iterator[Finding]:
-    from msgspec import structs
-
-    for each in found:
-        yield structs.replace(each, words=f"{act.name}: {words}")
-
-
-def _named(given: str, act: Act, world: World) -> Iterator[Target]:
-    """The paths among the arguments of a call; something unknown when there are none."""
-    if _HOMES.search(given) and not re.search(r"['\"]~?/\w", given):
-        yield Target(word="~", path=world.home, place=Place.HOME)
-        return
-    words = [
-        word
-        for word in texts_in(given)
-        if word and not re.fullmatch(r"\s*\w+\s*:.*", word, re.DOTALL)
-    ]
-    if not words:
-        yield Target(
-            word=given.strip(" ()")[:40] or "its argument",
-            path="",
-            place=Place.UNKNOWN,
-            pattern="*",
-            known=False,
-        )
-    for word in words[:8]:
-        from msgspec import structs
-
-        globs = structs.replace(act, exact=not re.search(r"[*?\[]", word))
-        yield from targets(word, globs, world)
+def _rows(code: str, act: Act) -> Iterator[Finding]:
+    """What goes from a database: by a call of its library, or by a statement."""
+    rows = ROWS.search(code)
+    if rows is not None:
+        yield risky("deletes", f"{act.name}: {rows.group()}", "every row goes", radius="high")
+    if _EXECUTES.search(code):
+        for text in texts_in(code):
+            if _STATEMENT.match(text):
+                yield from judged_sql(text, act.name)
 
 
 def _commands(code: str, act: Act, world: World) -> Iterator[Finding]:
@@ -225,6 +142,7 @@ _CODE_OPTIONS = {
     "python": ("-c",),
     "perl": ("-e", "-E"),
     "ruby": ("-e",),
+    "irb": ("-e",),
     "node": ("-e", "--eval", "-p", "--print"),
     "deno": ("eval",),
     "bun": ("-e", "--eval"),
@@ -233,11 +151,32 @@ _CODE_OPTIONS = {
     "Rscript": ("-e",),
     "osascript": ("-e",),
     "julia": ("-e", "-E"),
+    "elixir": ("-e", "--eval"),
+    "erl": ("-eval",),
+    "emacs": ("--eval", "-eval", "--execute", "-execute"),
+    "groovy": ("-e",),
+    "scala": ("-e",),
+    "kotlin": ("-e",),
+    "swift": ("-e",),
+    "ghc": ("-e",),
+    "clojure": ("-e", "--eval"),
+    "clj": ("-e", "--eval"),
+    "bb": ("-e",),
+    "racket": ("-e",),
+    "guile": ("-c",),
+    "sbcl": ("--eval",),
+    "expect": ("-c",),
+    "tclsh": (),
+    "jshell": (),
+    "R": ("-e",),
 }
 
 
 def _interpreter(act: Act, world: World) -> Iterator[Finding]:
-    kind = next((name for name in _CODE_OPTIONS if act.name.startswith(name)), "python")
+    # `python3.12` is python, and `clojure` no `clj`: the longest name that fits.
+    kind = max(
+        (name for name in _CODE_OPTIONS if act.name.startswith(name)), default="python", key=len
+    )
     code = list(_codes(act, _CODE_OPTIONS[kind]))
     operands = [word for word in act.words[1:] if not word.startswith("-")]
     if not code and (not operands or "-" in act.words[1:]):
@@ -279,11 +218,15 @@ def _codes(act: Act, options: tuple[str, ...]) -> Iterator[str]:
 def _in_place(act: Act, code: list[str], world: World) -> Iterator[Finding]:
     if not any(re.match(r"-\w*i", word) for word in act.words[1:]):
         return
+    wipes = any(WIPES.fullmatch(text.strip()) for text in code)
     for word in act.words[1:]:
         if word in code or word.startswith("-"):
             continue
         for target in targets(word, act, world):
             yield from written(act, target, f"{act.name} -i {word}")
+            if wipes and target.place not in (Place.BUILD, Place.TEMP):
+                why = "the script leaves nothing of the file"
+                yield risky("overwrites", f"{act.name} -i {word}", why)
 
 
 _VERSIONS = ("", "2", "3", *(f"3.{minor}" for minor in range(6, 20)))
@@ -293,7 +236,9 @@ FAMILY: Family = {
     **dict.fromkeys(
         ("perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "Rscript",
          "julia",
-         "pypy", "pypy3", "osascript", "ipython"),
+         "pypy", "pypy3", "osascript", "ipython", "elixir", "erl", "emacs", "groovy", "scala",
+         "kotlin", "swift", "ghc", "clojure", "clj", "bb", "racket", "guile", "sbcl", "expect",
+         "tclsh", "jshell", "R", "irb"),
         _interpreter,
     ),
 }  # fmt: skip

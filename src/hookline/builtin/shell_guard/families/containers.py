@@ -42,6 +42,7 @@ _DOCKER = verbs(
             "an image leaves for a registry",
             "docker images",
         ),
+        Verb("(build|buildx|bake) (--push)", "publishes", "an image leaves for a registry"),
         Verb(
             "context (rm|use)",
             "changes-remote",
@@ -61,6 +62,10 @@ _COMPOSE = verbs(
     ),
     skipped="-f --file -p --project-name",
 )
+_CAPABLE = re.compile(
+    r"^--cap-add[= ](?:CAP_)?(?:ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE|SYS_RAWIO|DAC_READ_SEARCH)\b",
+    re.I,
+)
 _MOUNT = re.compile(r"(?:^|,)(?:src|source)=([^,]+)")
 
 
@@ -75,6 +80,17 @@ def _container(act: Act, world: World) -> Iterator[Finding]:
     if "exec" in words:
         return
     yield from _DOCKER(act, world)
+    ending = {"down", "stop", "restart", "rm", "kill", "prune"}.intersection(words)
+    if act.elsewhere and ending:
+        why = f"this runs through {act.elsewhere}, where others use it"
+        yield risky("changes-remote", act.text, why, radius="high")
+    verbs = {"stop", "kill", "restart", "pause", "rm", "rmi"}.intersection(words)
+    if verbs and (_EVERY.search(act.text) or "xargs" in act.wrappers):
+        yield risky("kills", act.text, "that is every container here", _SEEN, "high")
+
+
+# `docker stop $(docker ps -q)`; with a filter, fewer are meant.
+_EVERY = re.compile(r"(?:\$\(|`)\s*\w+ (?:container |image )?(?:ps|ls|images) (?:-\w+ ?)*(?:\)|`)")
 
 
 def _run(act: Act, world: World) -> Iterator[Finding]:
@@ -88,6 +104,8 @@ def _run(act: Act, world: World) -> Iterator[Finding]:
                 "the container could do anything to this machine",
                 radius="high",
             )
+        if _CAPABLE.search(f"{option} {value}"):
+            yield risky("escalates", f"{option} {value}", "it may do what only the system does")
         source = _source(option, value)
         if not source:
             continue
@@ -128,132 +146,8 @@ def _source(option: str, value: str) -> str:
     return found.group(1) if found is not None and "type=volume" not in mount else ""
 
 
-_CLUSTER = "it changes a cluster that others use"
-_KUBECTL = verbs(
-    (
-        Verb(
-            "delete (ns|namespaces?|pvc?|persistentvolume\\w*|crds?|customresource\\w*|nodes?)"
-            "(/\\S+)?",
-            "changes-remote",
-            "what is in it goes with it, data too",
-            "kubectl get all",
-            "high",
-            True,
-        ),
-        Verb(
-            "delete (--all|-A|--all-namespaces)",
-            "changes-remote",
-            _CLUSTER,
-            "kubectl get all",
-            "high",
-            True,
-        ),
-        Verb("delete", "changes-remote", _CLUSTER, "kubectl get all", "high"),
-        Verb(
-            "drain",
-            "changes-remote",
-            "every workload on the node is moved or ended",
-            "kubectl describe nodes",
-            "high",
-        ),
-        Verb(
-            "(cordon|taint|edit|patch|set|autoscale)",
-            "changes-remote",
-            _CLUSTER,
-            "kubectl diff -f .",
-            "medium",
-        ),
-        Verb(
-            "apply (--prune)",
-            "changes-remote",
-            "what is not in the files is removed",
-            "kubectl diff -f .",
-            "high",
-        ),
-        Verb(
-            "create (clusterrolebinding|rolebinding|clusterrole)",
-            "escalates",
-            _CLUSTER,
-            "kubectl auth can-i --list",
-            "high",
-        ),
-        Verb(
-            "config (delete-\\S+|unset)", "changes-system", "its settings go", "kubectl config view"
-        ),
-        Verb("certificate (approve)", "escalates", _CLUSTER, "kubectl get csr"),
-    ),
-    skipped="-n --namespace --context --cluster --kubeconfig -s --server --user --token --as -f"
-    " --filename -l --selector",
-)
-
-
-def _kubectl(act: Act, world: World) -> Iterator[Finding]:
-    yield from _KUBECTL(act, world)
-    words = [word for word in act.words[1:] if not word.startswith("-")]
-    if words[:1] in (["apply"], ["create"]) and any("://" in word for word in words):
-        why = "nobody has read what this would run"
-        yield risky("runs-unseen-code", act.text, why, "kubectl diff -f .")
-    if "replace" in words and "--force" in act.words:
-        yield risky(
-            "changes-remote", act.text, "it deletes before it creates", "kubectl diff -f .", "high"
-        )
-    if "scale" in words and any(word in ("--replicas=0", "0") for word in act.words):
-        yield risky(
-            "kills", act.text, "nothing of it would run any more", "kubectl get deploy", "high"
-        )
-    if words[:2] == ["rollout", "undo"]:
-        yield risky("changes-remote", act.text, _CLUSTER, "kubectl rollout history deploy")
-    if (
-        words[:1] == ["get"]
-        and any(re.match(r"secrets?(?:/|$)", word) for word in words)
-        and any(re.match(r"-o|--output", word) for word in act.words)
-    ):
-        yield risky(
-            "reads-secret", act.text, "the secrets themselves would be shown", "kubectl get secrets"
-        )
-
-
-_HELM = verbs(
-    (
-        Verb("(uninstall|delete|del|un)", "changes-remote", _CLUSTER, "helm list", "high"),
-        Verb("rollback", "changes-remote", _CLUSTER, "helm history web"),
-        Verb("(push)", "publishes", "a chart leaves for a registry", "helm lint ."),
-    ),
-    skipped="-n --namespace --kube-context --kubeconfig",
-)
-
 FAMILY: Family = {
     **dict.fromkeys(
         ("docker", "podman", "nerdctl", "docker-compose", "podman-compose"), _container
-    ),
-    **dict.fromkeys(("kubectl", "oc", "k", "microk8s.kubectl"), _kubectl),
-    "helm": _HELM,
-    **dict.fromkeys(
-        ("minikube", "kind", "k3d", "eksctl", "kops", "vagrant", "multipass", "lxc", "incus"),
-        verbs(
-            (
-                Verb(
-                    "(delete|destroy|rm|purge)",
-                    "deletes",
-                    "a machine and all in it goes",
-                    "",
-                    "high",
-                ),
-                Verb(
-                    "(cluster|nodegroup|node) delete",
-                    "deletes",
-                    "a machine and all in it goes",
-                    "",
-                    "high",
-                ),
-                Verb(
-                    "delete (cluster|nodegroup|node)",
-                    "deletes",
-                    "a machine and all in it goes",
-                    "",
-                    "high",
-                ),
-            )
-        ),
     ),
 }

@@ -4,16 +4,18 @@ import re
 from collections.abc import Iterator
 
 from hookline.builtin.shell_guard.arguments import parse
+from hookline.builtin.shell_guard.families.code import ROWS
 from hookline.builtin.shell_guard.families.sql import judged_sql
 from hookline.builtin.shell_guard.families.tables import Verb, verbs
+from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
 from hookline.builtin.shell_guard.targets import targets
 from hookline.builtin.shell_guard.world import World
 
-__all__ = ["FAMILY"]
+__all__ = ["CLIENTS", "FAMILY", "scripted"]
 
 _MAX_SCRIPT = 64 * 1024
-_TELLING = re.compile(r"drop|truncate|wipe|reset|delete|clean|destroy|nuke|purge", re.IGNORECASE)
+_TELLING = lazy(r"drop|truncate|wipe|reset|delete|clean|destroy|nuke|purge", re.IGNORECASE)
 _GONE = "what is in the database has no other copy"
 
 _CODE = ("-c", "--command", "-e", "--execute", "-Q", "-q", "--query", "--eval", "-cmd")
@@ -42,20 +44,20 @@ def _sql(act: Act, world: World) -> Iterator[Finding]:
         yield from judged_sql(text, act.name)
     script = arguments.value(*_FILES)
     if script:
-        yield from _script(act, script, world)
+        yield from scripted(act, script, world)
 
 
-def _script(act: Act, name: str, world: World) -> Iterator[Finding]:
+def scripted(act: Act, name: str, world: World) -> Iterator[Finding]:
     """A file of statements: looked into, or else judged by its name."""
     for target in targets(name, act, world):
         try:
             with open(target.path, encoding="utf-8", errors="replace") as file:
-                yield from judged_sql(file.read(_MAX_SCRIPT), f"{act.name} -f {name}")
+                yield from judged_sql(file.read(_MAX_SCRIPT), f"{act.name} … {name}")
         except (OSError, ValueError):
             if _TELLING.search(name):
                 yield risky(
                     "deletes",
-                    f"{act.name} -f {name}",
+                    f"{act.name} … {name}",
                     "its statements cannot be seen",
                     radius="high",
                 )
@@ -81,11 +83,11 @@ def _restore(act: Act, world: World) -> Iterator[Finding]:
         )
 
 
-_REDIS = re.compile(r"flushall|flushdb|shutdown|swapdb|replicaof|slaveof|failover", re.IGNORECASE)
+_REDIS = lazy(r"flushall|flushdb|shutdown|swapdb|replicaof|slaveof|failover", re.IGNORECASE)
 
 
 _SERVER = frozenset({"config", "debug", "script", "acl", "cluster", "eval", "module"})
-_SETS = re.compile(r"(?:set|rewrite|flush|reset|del\w*|load|segfault|\S*del)\b", re.IGNORECASE)
+_SETS = lazy(r"(?:set|rewrite|flush|reset|del\w*|load|segfault|\S*del)\b", re.IGNORECASE)
 
 
 def _redis(act: Act, world: World) -> Iterator[Finding]:
@@ -105,7 +107,7 @@ def _redis(act: Act, world: World) -> Iterator[Finding]:
         )
 
 
-_MONGO = re.compile(
+_MONGO = lazy(
     r"dropDatabase\s*\(|\.drop\s*\(|\.(?:deleteMany|remove)\s*\(\s*(?:\{\s*\})?\s*[,)]|dropIndexes"
     r"|dropUser|dropAllUsers|shutdownServer|\.renameCollection|deleteMany\(\s*\{\s*\}"
 )
@@ -127,6 +129,14 @@ def _tasks(act: Act, world: World) -> Iterator[Finding]:
             yield risky("deletes", f"{act.name} {word}", _GONE, radius="high")
             return
     joined = act.text
+    for option, word in zip(act.words, act.words[1:], strict=False):
+        if option == "--file" and "execute" in act.words:
+            yield from scripted(act, word, world)
+    for text in act.words[1:]:
+        rows = ROWS.search(text)
+        if rows is not None:
+            yield risky("deletes", f"{act.name} … {rows.group()}", _GONE, radius="high")
+            return
     for pattern in _TASK_WORDS:
         found = pattern.search(joined)
         if found is not None:
@@ -134,28 +144,22 @@ def _tasks(act: Act, world: World) -> Iterator[Finding]:
             return
 
 
-_TASK = re.compile(
+_TASK = lazy(
     r"db:(?:drop|reset|purge|wipe|schema:load|migrate:reset|truncate_all|seed:replant"
     r"|setup:reset)(?::\w+)?"
     r"|migrate:(?:fresh|reset|refresh)|ecto\.(?:drop|reset)|schema:drop|doctrine:(?:database"
     r"|schema):drop"
-    r"|flush|reset_db|sqlflush|database:drop|db:undo:all|schema:drop|cache:pool:drop"
+    r"|flush|reset_db|sqlflush|database:drop|db:(?:migrate:)?undo:all|schema:drop|cache:pool:drop"
 )
 _TASK_WORDS = (
-    re.compile(
+    lazy(
         r"\bprisma\b.*\bmigrate reset\b|\bprisma\b.*\bdb push\b.*--(?:force-reset|accept-data-loss)"
     ),
-    re.compile(r"\balembic\b.*\bdowngrade (?:base|-\d+)|\bflask db downgrade\b"),
-    re.compile(
-        r"\bmigrate\b.*\b(?:drop|down)\b.*(?:-f|-all)?|\bgoose\b.*\breset\b|\bdbmate drop\b"
-    ),
-    re.compile(
-        r"\bflyway\b.*\bclean\b|\bliquibase\b.*\b(?:drop-?all|rollback)\b|\bsequelize\b.*db:drop"
-    ),
-    re.compile(
-        r"\bmanage\.py migrate \w+ zero\b|\bknex\b.*\brollback --all\b|\btypeorm\b.*schema:drop"
-    ),
-    re.compile(r"\bdrizzle-kit\b.*\bdrop\b|\bsupabase db reset\b"),
+    lazy(r"\balembic\b.*\bdowngrade (?:base|-\d+)|\bflask db downgrade\b"),
+    lazy(r"\bmigrate\b.*\b(?:drop|down)\b.*(?:-f|-all)?|\bgoose\b.*\breset\b|\bdbmate drop\b"),
+    lazy(r"\bflyway\b.*\bclean\b|\bliquibase\b.*\b(?:drop-?all|rollback)\b|\bsequelize\b.*db:drop"),
+    lazy(r"\bmanage\.py migrate \w+ zero\b|\bknex\b.*\brollback --all\b|\btypeorm\b.*schema:drop"),
+    lazy(r"\bdrizzle-kit\b.*\bdrop\b|\bsupabase db reset\b"),
 )
 _STORES = verbs(
     (
@@ -170,26 +174,32 @@ _STORES = verbs(
         Verb("(snapshot|member) (restore|remove)", "deletes", _GONE, "", "high"),
         Verb("kv (delete|destroy|metadata)", "deletes", _GONE, "", "high"),
         Verb("(--delete)", "deletes", _GONE, "", "high"),
-        Verb("delete", "deletes", _GONE, "", "high"),
+        Verb("(delete|drop|purge)", "deletes", _GONE, "", "high"),
+        Verb("\\w+ (rm|delete|del|drop|purge|remove|truncate)", "deletes", _GONE, "", "high"),
         Verb("(secrets|auth) disable", "deletes", _GONE, "", "high"),
     )
 )
 
 
+CLIENTS = frozenset({
+    "psql", "mysql", "mariadb", "sqlite3", "sqlite", "duckdb", "sqlcmd", "usql", "pgcli", "mycli",
+    "cockroach", "clickhouse-client", "clickhouse", "cqlsh", "snowsql", "trino", "litecli",
+})  # fmt: skip
+"""Programs that are given statements."""
+
 FAMILY: Family = {
-    **dict.fromkeys(
-        ("psql", "mysql", "mariadb", "sqlite3", "sqlite", "duckdb", "sqlcmd", "usql", "pgcli",
-         "mycli",
-         "cockroach", "clickhouse-client", "clickhouse", "cqlsh", "snowsql", "trino", "litecli"),
-        _sql,
-    ),
+    **dict.fromkeys(sorted(CLIENTS), _sql),
     **dict.fromkeys(("dropdb", "dropuser"), _drops),
     "mysqladmin": _mysqladmin,
     **dict.fromkeys(("pg_restore", "mongorestore"), _restore),
     **dict.fromkeys(("redis-cli", "valkey-cli", "keydb-cli"), _redis),
     **dict.fromkeys(("mongosh", "mongo"), _mongo),
-    **dict.fromkeys(("etcdctl", "rabbitmqctl", "consul", "vault", "kafka-topics",
-    "kafka-topics.sh"), _STORES),
+    **dict.fromkeys(
+        ("etcdctl", "rabbitmqctl", "rabbitmqadmin", "consul", "vault", "kafka-topics",
+         "kafka-topics.sh", "kafka-delete-records", "kafka-delete-records.sh", "influx", "nats",
+         "rpk", "pulsar-admin", "cypher-shell", "arangosh", "couchbase-cli", "cbq", "surreal"),
+        _STORES,
+    ),
     **dict.fromkeys(
         ("rails", "rake", "artisan", "mix", "prisma", "alembic", "flask", "migrate", "goose",
          "dbmate",

@@ -1,6 +1,7 @@
 """Programs that remove files: what would be gone, and whether anything brings it back."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 
 from hookline.builtin.shell_guard.arguments import parse
@@ -14,12 +15,20 @@ __all__ = ["FAMILY", "removed"]
 _FEW = 8
 _GONE = frozenset({Place.SYSTEM, Place.HOME, Place.MOUNT, Place.DEVICE})
 _FREE = frozenset({Place.BUILD, Place.NOWHERE})
+# Programs that take whole directories without being told to.
+_DEEP = frozenset({"wipe", "srm", "rimraf", "del-cli"})
+_LISTING = re.compile(r"(?:\$\(|`)\s*(?:git ls-files|git diff --name|ls|cat|find|fd)\b")
 _SOURCES = ("find", "ls", "git", "grep", "rg", "fd", "echo", "printf")
 
 
 def _rm(act: Act, world: World) -> Iterator[Finding]:
     arguments = parse(act.words[1:])
-    deep = arguments.has("-r", "-R", "--recursive", "-d", "--dir") or act.name in ("wipe", "srm")
+    if act.name == "trash-empty":
+        yield risky("deletes", act.text, "it is the last place where removed files are")
+    for word in arguments.operands:
+        if _LISTING.match(word):
+            yield risky("deletes", f"{act.name} {word}", "every file that is listed goes")
+    deep = arguments.has("-r", "-R", "--recursive", "-d", "--dir") or act.name in _DEEP
     for word in arguments.operands:
         for target in targets(word, act, world):
             yield from removed(act, target, deep=deep, world=world)
@@ -48,7 +57,8 @@ def _truncate(act: Act, world: World) -> Iterator[Finding]:
     grows = arguments.value("-s", "--size").startswith("+")
     for word in () if grows else arguments.operands:
         for target in targets(word, act, world):
-            if target.place not in (Place.TEMP, Place.BUILD, Place.NOWHERE) and not target.junk:
+            junk = target.junk and target.place not in _GONE
+            if target.place not in (Place.TEMP, Place.BUILD, Place.NOWHERE) and not junk:
                 verdict = fatal if target.place in _GONE else risky
                 yield verdict(
                     "overwrites", act.text, f"this empties a file in {target.place.value}"
@@ -123,6 +133,9 @@ def _in_project(act: Act, target: Target, words: str, *, deep: bool) -> Iterator
         return
     if target.pattern:
         yield from _several(target, words)
+    elif deep and target.place is Place.ELSEWHERE:
+        # Whether it is there now says little: it is nobody's build, and out of git's reach.
+        yield risky("deletes", words, f"`{target.word}` is outside of the project", "ls -la")
     elif deep and os.path.isdir(target.path):
         why = f"`{target.word}` is no build directory, and all in it goes"
         yield risky("deletes", words, why, f"git clean -nd {target.word}")
@@ -175,7 +188,7 @@ def _rmdir(act: Act, world: World) -> Iterable[Finding]:
 
 
 FAMILY: Family = {
-    **dict.fromkeys(("rm", "unlink", "srm", "wipe", "trash-empty", "grm"), _rm),
+    **dict.fromkeys(("rm", "unlink", "trash-empty", "grm", *sorted(_DEEP)), _rm),
     **dict.fromkeys(("shred", "gshred"), _shred),
     **dict.fromkeys(("truncate", "gtruncate"), _truncate),
     "rmdir": _rmdir,

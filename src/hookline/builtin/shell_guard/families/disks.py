@@ -63,6 +63,17 @@ def _repairs(act: Act, world: World) -> Iterator[Finding]:
         )
 
 
+def _starts(act: Act, world: World) -> Iterator[Finding]:
+    """What the machine starts from, and volumes that are made smaller."""
+    looks = {"-v", "--verbose", "-p", "-V", "--version", "-xp"}
+    shrinks = act.name != "lvresize" or any(
+        word.startswith("-") and word[1:2].isdigit() for word in act.words[2:]
+    )
+    if len(act.words) > 1 and not looks.issuperset(act.words[1:]) and shrinks:
+        why = "the machine may not start again, or lose files"
+        yield risky("changes-system", act.text, why, "lsblk", "high")
+
+
 def _umount(act: Act, world: World) -> Iterator[Finding]:
     if {"/", "/home", "/usr", "/var", "/boot", "/proc", "/sys"}.intersection(
         act.words
@@ -94,6 +105,7 @@ FAMILY: Family = {
     ),
     "diskutil": _DISKUTIL,
     **dict.fromkeys(("zfs", "zpool", "btrfs", "cryptsetup", "mdadm"), _VOLUMES),
+    **dict.fromkeys(("grub-install", "efibootmgr", "nvram", "lvresize", "bootctl"), _starts),
     "umount": _umount,
     "mount": _mount,
 }  # fmt: skip

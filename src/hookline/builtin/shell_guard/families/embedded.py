@@ -3,25 +3,26 @@
 import re
 from collections.abc import Iterator
 
+from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, risky
 from hookline.builtin.shell_guard.world import World
 
-__all__ = ["FAMILY", "loaded", "multiplied"]
+__all__ = ["ESCAPES", "FAMILY", "loaded", "multiplied"]
 
-_SETTINGS = re.compile(
+_SETTINGS = lazy(
     r"core\.(?:sshcommand|pager|editor|fsmonitor|askpass)|sequence\.editor|credential\.\S*helper"
     r"|(?:diff|merge)\.\S+\.(?:command|driver|cmd|textconv)|filter\.\S+\.\w+|gpg\.\S*program"
     r"|pager\.\w+|proxycommand|localcommand|knownhostscommand",
     re.IGNORECASE,
 )
-_EDITOR = re.compile(r"\+?:?\s*!\s*(.+)|\+?:?(?:call )?system\([\"'](.+)[\"']\)", re.DOTALL)
-_SED = re.compile(
+_EDITOR = lazy(r"\+?:?\s*!\s*(.+)|\+?:?(?:call )?system\([\"'](.+)[\"']\)", re.DOTALL)
+_SED = lazy(
     r"(?:^|[;}{\n]|\d|/)\s*e\s+(?P<code>[^;}\n]+)"
     r"|(?:^|[;}{\n]|\d)\s*s([^\w\s])(?:(?!\2).)*\2(?:(?!\2).)*\2[\dgiImMpw]*e[gimp]*(?:$|[;}\n])"
 )
 # Libraries and scripts that every program, or every shell, would load first.
 _LOADERS = frozenset({"LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "PERL5OPT"})
-_MULTIPLIED = re.compile(r"([\w:.]+)\s*\(\)\s*\{[^{}]*\1\s*\|\s*\1\s*&")
+_MULTIPLIED = lazy(r"([\w:.]+)\s*\(\)\s*\{[^{}]*\1\s*\|\s*\1\s*&")
 
 
 def _code(text: str, world: World) -> Iterator[Finding]:
@@ -80,6 +81,30 @@ def _enable(act: Act, world: World) -> Iterator[Finding]:
         yield risky("runs-unseen-code", act.text, "it loads a library into the shell")
 
 
+_ESCAPE = lazy(
+    r"(?m)(?:^|;)[ \t]*(?:\\!|\.shell[ \t]|\.system[ \t]|!|shell[ \t]|system[ \t]|pipe[ \t])"
+    r"[ \t]*(?P<code>[^\n]+)"
+)
+
+
+def _escapes(act: Act, world: World) -> Iterator[Finding]:
+    """``.shell CODE`` of sqlite3, ``shell CODE`` of gdb, ``!CODE`` of ftp."""
+    for text in (*act.words[1:], *act.inputs):
+        for found in _ESCAPE.finditer(text):
+            yield from _code(found["code"], world)
+
+
+_EMPTIES = lazy(r"(?m)^[ \t]*(?:%|,|1,\$|g/\.?\*?/)[ \t]*d[ \t]*$")
+
+
+def _line_editor(act: Act, world: World) -> Iterator[Finding]:
+    """``ed file <<< ',d'``: a script that leaves nothing."""
+    for text in (*act.words[1:], *act.inputs):
+        if _EMPTIES.search(text):
+            yield risky("overwrites", act.text, "the script leaves nothing of the file")
+        yield from _editor(act, world)
+
+
 def loaded(assigned: tuple[tuple[str, str], ...]) -> Iterator[Finding]:
     """Variables that put code into every program that is started."""
     for name, value in assigned:
@@ -108,4 +133,11 @@ FAMILY: Family = {
     "npm": _npm,
     "enable": _enable,
     **dict.fromkeys(("export", "declare", "typeset"), _declares),
+}
+ESCAPES: Family = {
+    **dict.fromkeys(
+        ("sqlite3", "sqlite", "gdb", "lldb", "mysql", "mariadb", "ftp", "lftp", "sftp", "telnet"),
+        _escapes,
+    ),
+    **dict.fromkeys(("ed", "ex"), _line_editor),
 }

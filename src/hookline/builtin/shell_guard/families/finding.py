@@ -6,36 +6,45 @@ from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risk
 from hookline.builtin.shell_guard.secret_files import is_secret
 from hookline.builtin.shell_guard.targets import Target, targets
 from hookline.builtin.shell_guard.world import Place, World, is_build_name, is_junk
+from hookline.shell import split
 
 __all__ = ["FAMILY", "searched", "swept"]
 
 _NAMES = ("-name", "-iname", "-path", "-ipath", "-wholename", "-regex")
-_REMOVERS = frozenset({"rm", "unlink", "shred", "truncate", "mv", "rmdir", "chmod", "chown", "dd"})
+_REMOVERS = frozenset({"rm", "unlink", "shred", "truncate", "rmdir", "dd", "rimraf", "srm"})
 _SHOWERS = frozenset({"cat", "head", "tail", "less", "grep", "cp", "base64", "strings", "tar"})
-_EDITORS = frozenset({"sed", "perl", "tee", "cp"})
+_CHANGERS = frozenset({"sed", "perl", "tee", "cp", "mv", "chmod", "chown", "chgrp", "ln"})
 _RUNS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
+_MAX_RUNS = 8
 _UNDONE = frozenset({Place.SYSTEM, Place.HOME, Place.PERSONAL, Place.MOUNT, Place.DEVICE})
 
 
 def _find(act: Act, world: World) -> Iterator[Finding]:
-    program = _run_by(act)
-    if "-delete" in act.words or program in _REMOVERS:
-        if program in ("chmod", "chown") or program == "mv":
-            yield from _changed(act, world)
-        else:
-            yield from swept(act, world, act.text)
-    elif program in _SHOWERS and any(is_secret(name) for name in _named(act)):
+    programs = _run_by(act)
+    if "-delete" in act.words or not programs.isdisjoint(_REMOVERS):
+        yield from swept(act, world, act.text)
+    elif programs.intersection(_SHOWERS) and any(is_secret(name) for name in _named(act)):
         yield risky("reads-secret", act.text, "what it finds usually holds secrets", _shown(act))
-    elif program in _EDITORS:
+    elif programs.intersection(_CHANGERS):
         yield from _changed(act, world)
     for option in ("-fprint", "-fprintf", "-fls", "-fprint0"):
         if option in act.words:
             yield from _written(act, world, option)
 
 
-def _run_by(act: Act) -> str:
-    at = next((at for at, word in enumerate(act.words) if word in _RUNS), len(act.words))
-    return act.words[at + 1].rpartition("/")[2] if at + 1 < len(act.words) else ""
+def _run_by(act: Act) -> frozenset[str]:
+    """The programs that are given what is found, those in the code of a shell included."""
+    from shlex import join  # slow to load, and few commands search
+
+    found: set[str] = set()
+    places = [at for at, word in enumerate(act.words) if word in _RUNS]
+    if len(places) > _MAX_RUNS:
+        found.add("rm")  # more than anybody writes; what is not looked at may be anything
+    for at in places[:_MAX_RUNS]:
+        rest = act.words[at + 1 :]
+        end = next((n for n, each in enumerate(rest) if each in (";", "+") and n), len(rest))
+        found.update(command.name for command in split(join(rest[:end])).commands)
+    return frozenset(found)
 
 
 def _starts(act: Act) -> list[str]:
@@ -55,13 +64,15 @@ def searched(act: Act, world: World) -> Iterator[Target]:
 
 
 def _named(act: Act) -> list[str]:
-    """The patterns that a name must match; none where one is turned around."""
+    """The patterns of which a name must match one; none where anything else may do, too."""
     found = []
+    either = not {"-o", "-or"}.isdisjoint(act.words)
     for at, word in enumerate(act.words):
         if word in _NAMES and at + 1 < len(act.words):
-            if act.words[at - 1] in ("!", "-not"):
+            if act.words[at - 1] not in ("!", "-not"):
+                found.append(act.words[at + 1])
+            elif either:
                 return []
-            found.append(act.words[at + 1])
     return found
 
 
@@ -79,7 +90,7 @@ def swept(act: Act, world: World, words: str) -> Iterator[Finding]:
     """What speaks against removing all that a search finds."""
     for word in _starts(act):
         for target in targets(word, act, world):
-            if target.place in (Place.BUILD, Place.NOWHERE):
+            if target.place in (Place.BUILD, Place.NOWHERE) or "-empty" in act.words:
                 continue
             if target.place is Place.TEMP and (target.path.count("/") > 1 or _named(act)):
                 continue

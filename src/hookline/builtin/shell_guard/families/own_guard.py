@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal
+from hookline.builtin.shell_guard.lazy import lazy
+from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
 from hookline.builtin.shell_guard.traces import Traces
 from hookline.builtin.shell_guard.world import World
 from hookline.shell import ShellText
@@ -20,6 +21,8 @@ def _hookline(act: Act, world: World) -> Iterator[Finding]:
         yield fatal("weakens-guard", act.text, _PERSON, "hookline status")
     elif words[:2] in (["daemon", "stop"], ["daemon", "restart"]):
         yield fatal("weakens-guard", act.text, _PERSON, "hookline daemon status")
+    elif words[:2] in (["mcp", "pin"], ["mcp", "forget"]):
+        yield fatal("weakens-guard", act.text, _PERSON, "hookline mcp check")
 
 
 def _declares(act: Act, world: World) -> Iterator[Finding]:
@@ -52,7 +55,38 @@ def _module(act: Act, world: World) -> Iterator[Finding]:
             yield from _hookline(inner, world)
 
 
+_UNGUARDED = lazy(
+    r"--dangerously-\S+|--yolo|--allow-all(?:-\w+)?|--trust-all-tools|--yes-always"
+    r"|--skip-permissions\S*|--full-auto|--approval-mode=yolo|bypassPermissions|danger-full-access"
+)
+
+
+def _agent(act: Act, world: World) -> Iterator[Finding]:
+    """Another agent that is started without its own questions."""
+    found = next((word for word in act.words[1:] if _UNGUARDED.fullmatch(word)), "")
+    if found:
+        why = "that agent would ask nobody before it acts"
+        yield risky("escalates", f"{act.name} {found}", why, radius="high")
+
+
 FAMILY: Family = {
+    **dict.fromkeys(
+        (
+            "claude",
+            "codex",
+            "gemini",
+            "opencode",
+            "cursor-agent",
+            "aider",
+            "goose",
+            "amp",
+            "qwen",
+            "droid",
+            "kiro",
+            "copilot",
+        ),
+        _agent,
+    ),
     "hookline": _hookline,
     **dict.fromkeys(
         ("export", "declare", "typeset", "unset", "env", "setenv", "readonly", "launchctl"),

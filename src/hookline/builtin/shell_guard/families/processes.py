@@ -56,6 +56,8 @@ def _signalled_from(source: str, act: Act) -> Iterator[Finding]:
     words = re.findall(r"[\w.@*-]+", source)
     if _GUARDS.search(source):
         yield fatal("weakens-guard", act.text, "people stop what guards an agent, not agents")
+    elif re.search(r"\b(?:lsof|fuser|ss)\b", source) and _PORTS.intersection(words):
+        yield risky("kills", act.text, "a service listens there, not a trial of yours", "ss -ltn")
     elif any(_SYSTEM_PROCESSES.fullmatch(word) for word in words):
         yield risky("kills", act.text, "the system needs that process", "ps aux", "high")
     elif re.search(r"\bps\b", source) and not re.search(r"grep|-p\b|-C\b|--pid|/[^/]+/", source):
@@ -90,14 +92,26 @@ def _by_name(act: Act, world: World) -> Iterator[Finding]:
             yield risky("kills", act.text, "the system needs that process", "ps aux", "high")
 
 
+# Ports of services that outlive a session: shells, mail, web servers, databases, queues.
+_PORTS = frozenset({
+    "22", "25", "53", "80", "443", "1433", "2375", "2379", "3306", "5432", "5672", "6379", "6443",
+    "9092", "9200", "27017",
+})  # fmt: skip
+
+
 def _fuser(act: Act, world: World) -> Iterator[Finding]:
     arguments = parse(act.words[1:], ("-n", "-M"))
     if arguments.has("-k", "--kill"):
         wide = arguments.has("-m", "--mount") or any(
             w.count("/") == 1 for w in arguments.operands if w[0] == "/"
         )
+        ports = {word.partition("/")[0] for word in arguments.operands}
         if wide:
             yield fatal("kills", act.text, "that is every process with a file there", "fuser .")
+        elif ports.intersection(_PORTS):
+            yield risky(
+                "kills", act.text, "a service listens there, not a trial of yours", "ss -ltn"
+            )
 
 
 def _off(act: Act, world: World) -> Iterator[Finding]:
@@ -143,8 +157,13 @@ _SYSTEMCTL = verbs(
 )
 
 
+_DOWN = frozenset({"down", "stop", "exit", "force-stop", "kill", "force-shutdown"})
+
+
 def _service(act: Act, world: World) -> Iterator[Finding]:
-    if act.words[2:3] and act.words[2] in ("stop", "disable", "full-restart"):
+    if act.name == "sv" and act.words[1:2] and act.words[1] in _DOWN:
+        yield risky("kills", act.text, "others may need that service", "sv status")
+    elif act.words[2:3] and act.words[2] in ("stop", "disable", "full-restart"):
         yield risky(
             "kills", act.text, "others may need that service", "service --status-all", "high"
         )
@@ -168,12 +187,43 @@ _LAUNCHCTL = verbs(
     )
 )
 
+_MANAGERS = verbs(
+    (
+        Verb("(stop|shutdown|remove|signal|kill) (all|\\*)", "kills", "every service of it ends",
+             "supervisorctl status", "high"),
+        Verb("(shutdown|unmonitor|killall|stopall|quit)", "kills", "every service of it ends",
+             "", "high"),
+        Verb("(delete|del|kill|stop) (all|\\*)", "kills", "every service of it ends", "pm2 list",
+             "high"),
+        Verb("(kill|unstartup|startup|resurrect)", "kills", "every service of it ends", "pm2 list"),
+        Verb("(stop|delete|remove)", "kills", "others may need that service", "", "low"),
+    )
+)  # fmt: skip
+
+
+def _journal(act: Act, world: World) -> Iterator[Finding]:
+    if any(word.startswith(("--vacuum", "--rotate")) for word in act.words[1:]):
+        yield risky("deletes", act.text, "older messages go", "journalctl --disk-usage")
+
+
+_SESSIONS = verbs(
+    (
+        Verb("(terminate|kill)-\\w+", "kills", "everything of that session ends",
+             "loginctl list-sessions", "high"),
+        Verb("(disable-linger|flush-devices|lock-sessions)", "changes-system",
+             "it changes the sessions of others", "loginctl list-sessions"),
+    )
+)  # fmt: skip
+
 FAMILY: Family = {
+    **dict.fromkeys(("supervisorctl", "pm2", "forever", "monit", "circusctl"), _MANAGERS),
+    "journalctl": _journal,
+    "loginctl": _SESSIONS,
     "kill": _kill,
     **dict.fromkeys(("pkill", "killall", "killall5", "skill", "slay", "xkill"), _by_name),
     "fuser": _fuser,
     **dict.fromkeys(("reboot", "poweroff", "halt", "shutdown", "init", "telinit"), _off),
     "systemctl": _SYSTEMCTL,
-    **dict.fromkeys(("service", "rc-service", "invoke-rc.d", "initctl"), _service),
+    **dict.fromkeys(("service", "rc-service", "invoke-rc.d", "initctl", "sv"), _service),
     "launchctl": _LAUNCHCTL,
 }

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from hookline.builtin.shell_guard.families import (
     awk,
+    clusters,
     code,
     containers,
     databases,
@@ -11,6 +12,7 @@ from hookline.builtin.shell_guard.families import (
     disks,
     embedded,
     finding,
+    fleets,
     git,
     modes,
     own_guard,
@@ -21,7 +23,10 @@ from hookline.builtin.shell_guard.families import (
     sending,
     startup,
     system,
+    unfamiliar,
     unseen,
+    versions,
+    windows,
     writing,
 )
 from hookline.builtin.shell_guard.model import Family, Judge
@@ -46,6 +51,8 @@ JUDGES = _joined(
         modes.FAMILY,
         git.FAMILY,
         containers.FAMILY,
+        clusters.FAMILY,
+        clusters.LIVE,
         remote.FAMILY,
         databases.FAMILY,
         code.FAMILY,
@@ -62,9 +69,14 @@ JUDGES = _joined(
         secrets.ELSEWHERE,
         secrets.SCRIPTED,
         startup.FAMILY,
+        windows.FAMILY,
+        fleets.FAMILY,
+        versions.FAMILY,
+        unfamiliar.FAMILY,
         own_guard.FAMILY,
         own_guard.MODULES,
         unseen.FAMILY,
         embedded.FAMILY,
+        embedded.ESCAPES,
     )
 )

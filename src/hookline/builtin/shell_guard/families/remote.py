@@ -3,7 +3,10 @@
 import re
 from collections.abc import Iterator
 
+from hookline.builtin.shell_guard.families.production import names_production
+from hookline.builtin.shell_guard.families.sql import judged_sql
 from hookline.builtin.shell_guard.families.tables import Verb, verbs
+from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, risky
 from hookline.builtin.shell_guard.world import World
 
@@ -49,22 +52,46 @@ _CDK = verbs(
     )
 )
 
+_DEPLOYS = verbs(
+    (
+        Verb("(deploy|publish|promote|up)", "publishes", "it goes live", "", "medium"),
+        Verb("\\w+:(deploy|promote|publish)", "publishes", "it goes live", "", "medium"),
+        Verb("[\\w-]+ (deploy|publish|promote|push)", "publishes", "it goes live", "", "medium"),
+    )
+)
+
 # Verbs of clouds: `delete-table`, `terminate-instances`, `apps:destroy`, `purge`.
-_ENDS = re.compile(
+_ENDS = lazy(
     r"(?:[\w-]+:)?(?:delete|destroy|terminate|purge|deprovision|deregister|schedule-key-deletion"
     r"|remove|rm|rb|reset|drop|wipe|revoke|detach|disable|unset|stop|shutdown|down|kill|undeploy"
     r"|scale-down|abandon|cancel|deallocate|expunge|reset-password)(?:-[\w-]+)?(?::[\w-]+)?"
 )
-_MILD = re.compile(
+_MILD = lazy(
     r"(?:\w+:)?(?:stop|remove-tags|unset|reset-cache|cancel|rm-cache|down|disable|scale-down)$"
 )
-_GRANTS = re.compile(
+_GRANTS = lazy(
     r"(?:attach|put)-(?:user|role|group|bucket)-policy|create-(?:access-key|login-profile)"
     r"|add-iam-policy-binding|set-iam-policy|put-bucket-(?:acl|policy)|put-public-access-block"
     r"|authorize-security-group-ingress|add-user-to-group|update-assume-role-policy"
 )
-_SECRETS = re.compile(r"get-secret-value|get-parameters?(?:-by-path)?|access-secret-version")
-_DATA = re.compile(r"s3|gs|storage|blob")
+_GIVES = lazy(
+    r"keys create|role assignment create|service-principal create|sp (?:create|credential)"
+    r"|policy-bindings? (?:add|set)|set-iam-policy|credential reset|password add"
+)
+# Verbs that change what runs, without ending it.
+_CHANGES = lazy(
+    r"(?:[\w-]+:)?(?:update|modify|reboot|restart|failover|restore|replace|rollback|scale|change"
+    r"|reset)(?:-[\w-]+)?"
+    r"|send-command|start-automation-execution|execute-statement|create-invalidation|record-sets"
+    r"|create-for-rbac"
+)
+_LOOKS = lazy(
+    r"(?:describe|list|get|head|show|search|query|scan|lookup|select|test|validate|tail|wait|ls|view"
+    r"|versions?|info|status|logs?|print|read|inspect|config|init|login|whoami|sts|plan|diff"
+    r"|preview|synth|help)(?:-[\w-]+)?"
+)
+_SECRETS = lazy(r"get-secret-value|get-parameters?(?:-by-path)?|access-secret-version")
+_DATA = lazy(r"s3|gs|storage|blob")
 
 
 def _cloud(act: Act, world: World) -> Iterator[Finding]:
@@ -87,6 +114,29 @@ def _cloud(act: Act, world: World) -> Iterator[Finding]:
         yield risky(
             "changes-remote", f"{act.name} … {ending}", "others may be using it", _looked(act)
         )
+    yield from _verbs(act, words)
+    if words[:2] == ["configure", "get"] and any(
+        "secret" in word or "token" in word for word in words
+    ):
+        yield risky("reads-secret", act.text, "the secret would be shown", "aws configure list")
+    if act.name in ("gcloud", "az") and _GIVES.search(" ".join(words)):
+        yield risky("escalates", act.text, "it gives somebody rights", _looked(act), "high")
+    if act.name in ("gcloud", "az") and _is_secret_read(words):
+        yield risky("reads-secret", act.text, "the secret would be shown")
+    if act.name == "aws" and words[:2] == ["s3", "mv"]:
+        yield risky("changes-remote", act.text, "it is no longer where it was", "aws s3 ls")
+    if not ending and not _looks(words) and names_production(act):
+        yield risky("changes-remote", act.text, "that is what real users use", radius="high")
+    if act.name in ("gcloud", "az"):
+        yield from _DEPLOYS(act, world)
+    if act.name == "gsutil" and words[:1] == ["rsync"] and "-d" in options:
+        yield risky(
+            "changes-remote", act.text, "what is not here is removed there", "gsutil ls", "high"
+        )
+
+
+def _verbs(act: Act, words: list[str]) -> Iterator[Finding]:
+    """Rights that are given, things that are changed, secrets that are shown."""
     for word in words:
         if _GRANTS.fullmatch(word):
             yield risky(
@@ -96,18 +146,14 @@ def _cloud(act: Act, world: World) -> Iterator[Finding]:
                 _looked(act),
                 "high",
             )
+        elif _CHANGES.fullmatch(word) and not _looks(words):
+            yield risky("changes-remote", f"{act.name} … {word}", _REAL, _looked(act), "high")
         elif _SECRETS.fullmatch(word):
             yield risky("reads-secret", f"{act.name} … {word}", "the secret would be shown")
-    if words[:2] == ["configure", "get"] and any(
-        "secret" in word or "token" in word for word in words
-    ):
-        yield risky("reads-secret", act.text, "the secret would be shown", "aws configure list")
-    if act.name in ("gcloud", "az") and _is_secret_read(words):
-        yield risky("reads-secret", act.text, "the secret would be shown")
-    if act.name == "gsutil" and words[:1] == ["rsync"] and "-d" in options:
-        yield risky(
-            "changes-remote", act.text, "what is not here is removed there", "gsutil ls", "high"
-        )
+
+
+def _looks(words: list[str]) -> bool:
+    return any(_LOOKS.fullmatch(word) for word in words)
 
 
 def _is_secret_read(words: list[str]) -> bool:
@@ -135,12 +181,6 @@ _HOSTING = (
     "eb", "cf", "aliyun", "openstack", "nova", "rclone", "s3cmd", "mc", "gsutil", "bq", "turso",
     "ovhai",
 )  # fmt: skip
-_DEPLOYS = verbs(
-    (
-        Verb("(deploy|publish|promote|up)", "publishes", "it goes live", "", "medium"),
-        Verb("\\w+:(deploy|promote|publish)", "publishes", "it goes live", "", "medium"),
-    )
-)
 
 
 def _hosting(act: Act, world: World) -> Iterator[Finding]:
@@ -148,6 +188,11 @@ def _hosting(act: Act, world: World) -> Iterator[Finding]:
     yield from _DEPLOYS(act, world)
     if act.name == "vercel" and "--prod" in act.words:
         yield risky("publishes", act.text, "it goes live", "vercel ls")
+    for option, word in zip(act.words, act.words[1:], strict=False):
+        if option in ("--command", "--query", "-c", "-q", "--sql"):
+            yield from judged_sql(word, act.name)
+    if act.name == "heroku" and act.words[1:2] in (("config",), ("config:get",), ("config:edit",)):
+        yield risky("reads-secret", act.text, "the values usually are secrets", "heroku apps")
     if act.name == "rclone" and act.words[1:2] in (("sync",), ("move",), ("delete",), ("purge",)):
         yield risky(
             "changes-remote",

@@ -24,6 +24,8 @@ __all__ = [
 
 _SHOWN = "what an agent reads goes to its model, and that file usually holds secrets"
 VARIABLE = re.compile(r"\$\{?!?([A-Za-z_]\w*)")
+# `${TOKEN:+set}` and `${#TOKEN}` say whether there is one, and not which.
+_TESTED = re.compile(r"\$\{\w+:?\+[^${}]*\}|\$\{#\w+\}")
 _SEARCHES = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "zgrep"})
 _SCRIPTED = frozenset({"sed", "awk", "gawk", "jq", "yq", "perl", "gsed"})
 _DEEP = re.compile(r"-[a-zA-Z]*[rR][a-zA-Z]*|--recursive")
@@ -97,8 +99,9 @@ def _hands_on(act: Act, world: World) -> Iterator[Finding]:
 
 def _says(act: Act, world: World) -> Iterator[Finding]:
     for word in act.words[1:]:
+        shown = _TESTED.sub("", word)
         names = (
-            [word] if act.name == "printenv" else VARIABLE.findall(word) if not act.exact else []
+            [word] if act.name == "printenv" else VARIABLE.findall(shown) if not act.exact else []
         )
         secret = next((name for name in names if is_secret_name(name)), "")
         if secret:

@@ -99,6 +99,8 @@ def _curl(act: Act, world: World) -> Iterator[Finding]:
         method = word if before in ("-X", "--request", "--method") else method
         if before.startswith(("-X", "--request=", "--method=")) and len(before) > 2:
             method = before.removeprefix("-X").rpartition("=")[2]
+    if not method and act.name != "curl" and act.words[1:2] in (("DELETE",), ("PURGE",)):
+        method = act.words[1]  # of httpie, the method is a word
     address = next((word for word in act.words[1:] if re.search(r"://|^localhost|:\d+", word)), "")
     if method.upper() in ("DELETE", "PURGE"):
         wide = re.search(r":9200(?:/|$)|/(?:_all|\*)|^[^/]*//[^/]+/?$|[?*]$", address)

@@ -1,6 +1,5 @@
-"""What runs later without being asked: crontabs, and other machines' windows."""
+"""What runs later without being asked."""
 
-import re
 from collections.abc import Iterator
 
 from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
@@ -26,25 +25,12 @@ def _at(act: Act, world: World) -> Iterator[Finding]:
         yield risky("changes-system", act.text, "what runs later runs unseen", "atq")
 
 
-_WINDOWS = re.compile(
-    r"\b(?:rd|rmdir|del|erase|format|deltree|Remove-Item|Clear-Content|Format-Volume|diskpart)\b",
-    re.IGNORECASE,
-)
-
-
-def _windows(act: Act, world: World) -> Iterator[Finding]:
-    text = " ".join(act.words[1:])
-    found = _WINDOWS.search(text)
-    if found is not None:
-        deep = re.search(r"/s\b|-Recurse|\bformat\b|diskpart", text, re.IGNORECASE)
-        verdict = fatal if deep else risky
-        yield verdict("deletes", act.text[:120], f"`{found.group()}` removes files of Windows")
+def _unqueued(act: Act, world: World) -> Iterator[Finding]:
+    yield risky("deletes", act.text, "what was to run later goes", "atq")
 
 
 FAMILY: Family = {
+    "atrm": _unqueued,
     "crontab": _crontab,
     **dict.fromkeys(("at", "batch"), _at),
-    **dict.fromkeys(
-        ("cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh", "wsl", "Remove-Item"), _windows
-    ),
 }

@@ -34,10 +34,26 @@ def _becomes(act: Act, world: World) -> Iterator[Finding]:
         yield risky("escalates", act.text, "what runs in that shell is not seen", radius="high")
 
 
+def _trusts(act: Act, world: World) -> Iterator[Finding]:
+    """Certificates that everything on the machine believes from then on."""
+    words = set(act.words[1:])
+    asks = act.name in ("mkcert", "trust")
+    if not asks or words & {"-install", "-uninstall", "anchor"}:
+        yield risky("escalates", act.text, "it changes whom this machine trusts", radius="high")
+
+
+def _enters(act: Act, world: World) -> Iterator[Finding]:
+    yield risky("escalates", act.text, "what runs in that shell is not seen", radius="high")
+
+
 def _shell_as_root(act: Act, world: World) -> Iterator[Finding]:
-    if act.raised and len(act.words) == 1 and not act.inputs and not act.producers:
+    entered = "nsenter" in act.wrappers
+    if (act.raised or entered) and len(act.words) == 1 and not act.inputs and not act.producers:
         yield risky(
-            "escalates", f"sudo {act.text}", "what runs in that shell is not seen", radius="high"
+            "escalates",
+            f"{act.wrappers[0]} {act.text}",
+            "what runs in that shell is not seen",
+            radius="high",
         )
 
 
@@ -138,6 +154,8 @@ FAMILY: Family = {
     ),
     **dict.fromkeys(("su", "sudo", "doas", "pkexec", "runuser"), _becomes),
     **dict.fromkeys(("bash", "sh", "zsh", "dash", "ksh", "fish"), _shell_as_root),
+    "nsenter": _enters,
+    **dict.fromkeys(("mkcert", "update-ca-certificates", "update-ca-trust", "trust"), _trusts),
     **dict.fromkeys(
         ("iptables", "ip6tables", "nft", "ufw", "firewall-cmd", "pfctl", "ebtables",
          "iptables-restore"),

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from hookline.builtin.shell_guard.families.code import judged_code
+from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
 from hookline.builtin.shell_guard.traces import Traces
 from hookline.builtin.shell_guard.world import World
@@ -20,11 +21,11 @@ _INTERPRETERS = frozenset(
 _FETCHERS = frozenset(
     {"curl", "wget", "fetch", "http", "https", "xh", "aria2c", "iwr", "nc", "ncat", "lynx"}
 )
-_FETCHED = re.compile(r"(?:\$\(|<\(|`)\s*(?:sudo\s+)?(?:\S*/)?(?:curl|wget|fetch|iwr|nc|ncat)\b")
+_FETCHED = lazy(r"(?:\$\(|<\(|`)\s*(?:sudo\s+)?(?:\S*/)?(?:curl|wget|fetch|iwr|nc|ncat)\b")
 _SAFER = "curl -fsSL https://example.com/install.sh -o install.sh"
 
 # Programs whose output shells are meant to run: set-up lines that every manual has.
-_SETS_UP = re.compile(
+_SETS_UP = lazy(
     r"^\"?(?:\$\(|<\(|`)\s*(?:\S*/)?(?:direnv (?:hook|export)|ssh-agent\b|(?:\S*/)?brew shellenv"
     r"|pyenv (?:init|virtualenv-init)"
     r"|rbenv init|nodenv init|goenv init|jenv init|starship init|zoxide init|fnm env"
@@ -41,11 +42,11 @@ _SETS_UP = re.compile(
     r"|gpgconf\b)"
     r"[^;&|]*(?:\)|`)\"?$"
 )
-_ACTIVATES = re.compile(
+_ACTIVATES = lazy(
     r"(?:/|^)(?:activate(?:\.\w+)?|env|nvm\.sh|env\.sh|cargo/env|sdkman-init\.sh|asdf\.sh"
     r"|setup\.(?:ba|z)?sh|\.env)$"
 )
-_CONVENTIONAL = re.compile(
+_CONVENTIONAL = lazy(
     r"\$\{?(?:PYTHON\d?|PY|PIP|CC|CXX|CPP|LD|AR|EDITOR|VISUAL|PAGER|BROWSER|NODE|NPM|GO|CARGO"
     r"|MAKE|JAVA|JAVA_HOME/bin/\w+"
     r"|RUBY|PHP|COMPOSER|DOCKER|KUBECTL|TERRAFORM|UV|PYTEST|BLACK|RUFF|GRADLE|MVN|BAZEL)(?::?-(?:python|pip|node|npm|gcc|cc|clang|vim?|nano|make|go|docker)[\w.]*)?\}?"
@@ -54,6 +55,10 @@ _CONVENTIONAL = re.compile(
 
 # These make one text of their words, in which a pattern for file names is no code.
 _JOINERS = frozenset({"parallel", "watch", "ssh"})
+
+
+_READ_BY_THEIR_OWN = frozenset({"pwsh", "powershell", "powershell.exe", "pwsh.exe"})
+_MADE = lazy(r"\$\{?\w+\}?|\$\(.*\)|`.*`", re.DOTALL)
 
 
 def _shell(act: Act, world: World) -> Iterator[Finding]:
@@ -65,6 +70,12 @@ def _shell(act: Act, world: World) -> Iterator[Finding]:
                 "nobody has read what this would run",
                 _SAFER,
             )
+            return
+    for text in act.inputs:
+        # `bash <<< "$(curl …)"`: the whole of what it is given.
+        if _FETCHED.match(text.lstrip(" \"'\n")):
+            words = f"{act.name} <<< {text}"[:120]
+            yield fatal("runs-unseen-code", words, "nobody has read what this would run", _SAFER)
             return
     if act.name in ("deno", "bun") and any(word.startswith("http") for word in act.words[1:]):
         yield risky("runs-unseen-code", act.text, "nobody has read what this would run", _SAFER)
@@ -98,6 +109,9 @@ def is_benign(act: Act) -> bool:
     if act.name in ("eval", "source", "."):
         rest = " ".join(act.words[1:])
         return bool(_SETS_UP.match(rest)) or (act.name != "eval" and bool(_ACTIVATES.search(rest)))
+    if act.name in _READ_BY_THEIR_OWN:
+        # Its code is no shell's, and is read as what it is; unless the shell still has to make it.
+        return not any(_MADE.fullmatch(word) for word in act.words[1:])
     if act.name in _JOINERS:
         return not act.producers and not act.inputs and not re.search(r"[$`<]", act.text)
     if act.name == "trap":

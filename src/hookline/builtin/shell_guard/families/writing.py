@@ -10,7 +10,7 @@ from hookline.builtin.shell_guard.secret_files import is_secret
 from hookline.builtin.shell_guard.targets import Target, targets
 from hookline.builtin.shell_guard.world import Place, World
 
-__all__ = ["FAMILY", "written"]
+__all__ = ["FAMILY", "WIPES", "written"]
 
 _DISKS = re.compile(r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|md\d|dm-|mapper/|loop|mem|kmem)")
 # What shells and other programs run or obey without being asked.
@@ -21,7 +21,7 @@ _STARTUP = re.compile(
     r"(?:/|$)|/\.config/(?:fish|autostart|systemd|git|environment\.d)(?:/|$)"
     r"|/Library/Launch\w+(?:/|$)"
 )
-_WIPES = re.compile(r"(?:\d+,\$|1,\$|\$!N;)?\s*d|s(.)\.\*\1\1[gs]*|\$?!?d|/\.\*/d|/\^/d|/\./d")
+WIPES = re.compile(r"(?:\d+,\$|1,\$|\$!N;)?\s*d|s(.)\.\*\1\1[gs]*|\$?!?d|/\.\*/d|/\^/d|/\./d")
 _UNOWNED = frozenset({Place.SYSTEM, Place.HOME, Place.MOUNT})
 
 
@@ -155,12 +155,12 @@ def _sed(act: Act, world: World) -> Iterator[Finding]:
         # On macOS the suffix is a word of its own, and may be empty.
         files = [word for word in files if word]
         script, files = (files[0], files[1:]) if files else ("", [])
-    if "xargs" in act.wrappers and _WIPES.fullmatch(script.strip()):
+    if "xargs" in act.wrappers and WIPES.fullmatch(script.strip()):
         yield risky("overwrites", act.text, "the script leaves nothing of the files")
     for word in files:
         for target in targets(word, act, world):
             yield from written(act, target, f"sed -i {word}")
-            if _WIPES.fullmatch(script.strip()) and target.place not in (Place.BUILD, Place.TEMP):
+            if WIPES.fullmatch(script.strip()) and target.place not in (Place.BUILD, Place.TEMP):
                 why = "the script leaves nothing of the file"
                 yield risky("overwrites", f"sed -i {script} {word}", why, f"sed -n 1,5p {word}")
 

@@ -1,0 +1,112 @@
+"""Where links lead: what a path is once all of them are followed, with few looks at the disk."""
+
+import os
+from collections.abc import Iterable
+from functools import lru_cache
+from stat import S_ISLNK
+
+__all__ = ["Links", "resolved", "spellings"]
+
+# Where the system tells of an open file where it is, one look follows all links of a path.
+_OPEN = os.O_PATH | os.O_CLOEXEC if hasattr(os, "O_PATH") else None
+_SELF = ("", ".", "..")
+_MAX_LEVELS = 16
+
+
+class Links:
+    """Follows the links of one event's paths; a directory is looked up once for all of them."""
+
+    __slots__ = ("_folders",)
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        """``known`` are directories that many of the paths are in."""
+        self._folders = {"": "", **{path: resolved(path) for path in known}}
+
+    def followed(self, path: str) -> str:
+        """A whole path as `os.path.realpath` has it; empty where no file can have that name."""
+        head, _, tail = path.rpartition("/")
+        try:
+            return _followed(path) if tail in _SELF else _entry(self.folder(head), tail)
+        except (OSError, ValueError):
+            return ""
+
+    def folder(self, path: str) -> str:
+        """The same of the directory that others lie in; raises OSError or ValueError."""
+        found = self._folders.get(path)
+        if found is None:
+            found = self._folders[path] = self._from_above(path) or _followed(path)
+        return found
+
+    def _from_above(self, path: str) -> str:
+        """A directory by way of one above it that was looked up before; empty where none was."""
+        names: list[str] = []
+        above = path
+        while above and above not in self._folders and len(names) < _MAX_LEVELS:
+            above, _, name = above.rpartition("/")
+            names.append(name)
+        if not above or above not in self._folders or any(name in _SELF for name in names):
+            return ""
+        found = self._folders[above]
+        for name in reversed(names):
+            found = _entry(found, name)
+        return found
+
+
+def spellings(directories: Iterable[str]) -> tuple[str, ...]:
+    """Whole paths among these, as they are written and as they resolve."""
+    found: dict[str, None] = {}
+    for path in dict.fromkeys(directories):
+        if path.startswith("/"):
+            found[_tidy(os.path.normpath(path))] = None
+            found[resolved(path)] = None
+    found.pop("", None)
+    return tuple(found)
+
+
+def resolved(path: str) -> str:
+    """A directory with its links followed; anew only when it is another one or was changed."""
+    try:
+        there = os.stat(path)
+    except OSError:
+        return _tidy(os.path.realpath(path))
+    except ValueError:
+        return ""
+    return _resolved(path, there.st_dev, there.st_ino, there.st_ctime_ns)
+
+
+@lru_cache(256)
+def _resolved(path: str, device: int, inode: int, changed: int) -> str:
+    return _tidy(os.path.realpath(path))
+
+
+def _entry(folder: str, name: str) -> str:
+    """What a name in a directory is that has no links in it."""
+    found = f"{'' if folder == '/' else folder}/{name}"
+    try:
+        if not S_ISLNK(os.lstat(found).st_mode):
+            return found
+    except OSError:
+        return found  # nothing there, or nothing that can be looked at
+    return _tidy(os.path.realpath(found))
+
+
+def _followed(path: str) -> str:
+    if _OPEN is None:
+        return _tidy(os.path.realpath(path))
+    try:
+        descriptor = os.open(path, _OPEN)
+    except OSError:  # it is not there, or not as a whole
+        return _tidy(os.path.realpath(path))
+    try:
+        found = os.readlink(f"/proc/self/fd/{descriptor}")
+    except OSError:
+        found = ""
+    finally:
+        os.close(descriptor)
+    # Of what is gone meanwhile, or is no file, the system says something else than a path.
+    plain = found.startswith("/") and not found.endswith(" (deleted)")
+    return found if plain else _tidy(os.path.realpath(path))
+
+
+def _tidy(path: str) -> str:
+    return path[1:] if path.startswith("//") else path

@@ -1,0 +1,23 @@
+"""Patches in a shell text: `apply_patch` takes one as a word or as a here-document."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from hookline.builtin._touch_code import Right, Use
+from hookline.model.tools import patched_paths
+from hookline.shell import SimpleCommand
+
+__all__ = ["patch_uses"]
+
+# Not a program that is installed: Codex knows these two, and makes the patch itself.
+_PROGRAMS = frozenset({"apply_patch", "applypatch"})
+_DELETED = re.compile(r"(?m)^[ \t]*\*\*\* Delete File:(.*)$")
+
+
+def patch_uses(text: str, commands: Sequence[SimpleCommand]) -> Iterator[Use]:
+    """The files that the patches in a text change, if something there makes them."""
+    if "*** " not in text or _PROGRAMS.isdisjoint(each.name for each in commands):
+        return
+    gone = {path.strip() for path in _DELETED.findall(text)}
+    for path in patched_paths(text):
+        yield Use(path, Right.DELETE if path in gone else Right.WRITE)

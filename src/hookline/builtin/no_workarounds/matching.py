@@ -1,0 +1,111 @@
+"""Whether what a call would do is what was denied before: the same act to the same target."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from fnmatch import fnmatchcase
+
+from hookline.builtin.no_workarounds.doings import Deed, Doing
+from hookline.model.denials import DeniedAct
+
+__all__ = ["ALL_OF_IT", "FILED", "same"]
+
+# What is the same as, or no less than, what was denied.
+_SAME: Mapping[str, frozenset[Deed]] = {
+    Deed.DELETE: frozenset({Deed.DELETE, Deed.EMPTY}),
+    Deed.EMPTY: frozenset({Deed.DELETE, Deed.EMPTY}),
+    Deed.WRITE: frozenset({Deed.WRITE, Deed.EMPTY, Deed.LINK, Deed.RESTORE}),
+    Deed.READ: frozenset({Deed.READ, Deed.TAKE}),
+    Deed.FETCH: frozenset({Deed.FETCH, Deed.SEND}),
+    Deed.PUSH: frozenset({Deed.PUSH, Deed.FORCE_PUSH}),
+}
+FILED = frozenset({
+    Deed.DELETE, Deed.EMPTY, Deed.WRITE, Deed.READ, Deed.TAKE, Deed.LINK, Deed.MODE, Deed.RESTORE,
+})  # fmt: skip
+"""Those that are done to files."""
+ALL_OF_IT = frozenset({"*", "**", ".*", "*.*", "?*", "[!.]*", ".[!.]*"})
+"""Patterns that mean everything in a directory."""
+_MAX_ENTRIES = 5_000
+_MAX_INDEX = 32 << 20
+
+
+def same(act: DeniedAct, doings: Sequence[Doing]) -> Doing | None:
+    """The doing that is this act once more; one that is sure before one that may be."""
+    alike = _SAME.get(act.did, frozenset({act.did}))
+    meant = [each for each in doings if each.did in alike]
+    found = [each for each in meant if _is_same(act, each)]
+    if not found and act.did in {Deed.DELETE, Deed.EMPTY} and meant:
+        found = _piecemeal(act.target, meant)
+    return max(found, key=lambda each: each.sure, default=None)
+
+
+def _is_same(act: DeniedAct, doing: Doing) -> bool:
+    if act.did in FILED or (act.did == Deed.RUN and doing.spots):
+        return any(_reaches(act, doing, spot) for spot in doing.spots)
+    if act.did == Deed.FETCH:
+        return _is_below(doing.target, act.target)
+    if act.did == Deed.SEND:
+        return act.target.partition("/")[0] == doing.target.partition("/")[0]
+    return doing.target in {act.target, "*"}
+
+
+def _is_below(path: str, above: str) -> bool:
+    return path == above or path.startswith(above.rstrip("/") + "/")
+
+
+def _reaches(act: DeniedAct, doing: Doing, spot: str) -> bool:
+    target = act.target
+    if doing.untracked and _is_tracked(target):
+        return False
+    if spot == target:
+        return True
+    if doing.filled_from and _is_below(target, spot):
+        return os.path.lexists(os.path.join(doing.filled_from, target[len(spot) :].lstrip("/")))
+    removes = doing.did in {Deed.DELETE, Deed.EMPTY}
+    if not doing.pattern:
+        # To take a directory with all that is in it takes what lies there.
+        return doing.deep and (removes or doing.did is Deed.TAKE) and _is_below(target, spot)
+    wanted, parts = spot.split("/"), target.split("/")
+    if removes and len(wanted) > len(parts) and _matches(wanted[: len(parts)], parts):
+        return all(each in ALL_OF_IT for each in wanted[len(parts) :])
+    if "**" in wanted:
+        at = wanted.index("**")
+        below = _matches(wanted[:at], parts[:at]) and len(parts) > at
+        return below and fnmatchcase(parts[-1], wanted[-1])
+    if len(wanted) > len(parts) or (len(wanted) < len(parts) and not (removes and doing.deep)):
+        return False
+    return _matches(wanted, parts[: len(wanted)])
+
+
+def _matches(wanted: Sequence[str], parts: Sequence[str]) -> bool:
+    return len(wanted) == len(parts) and all(
+        fnmatchcase(part, glob) for glob, part in zip(wanted, parts, strict=True)
+    )
+
+
+def _piecemeal(target: str, doings: Iterable[Doing]) -> list[Doing]:
+    """Of a directory, those that take everything in it, name by name."""
+    pieces = [each for each in doings if any(spot.startswith(target + "/") for spot in each.spots)]
+    if not pieces:
+        return []
+    number = 0
+    with suppress(OSError, ValueError), os.scandir(target) as entries:
+        for number, entry in enumerate(entries, start=1):
+            act = DeniedAct(Deed.DELETE, entry.path)
+            if number > _MAX_ENTRIES or not any(_is_same(act, each) for each in pieces):
+                return []
+    return pieces if number else []
+
+
+def _is_tracked(path: str) -> bool:
+    """Whether git knows a file or directory, as far as its index can be read."""
+    directory = os.path.dirname(path)
+    while len(directory) > 1:
+        index = os.path.join(directory, ".git", "index")
+        with suppress(OSError, ValueError):
+            if os.path.getsize(index) > _MAX_INDEX:
+                return False
+            with open(index, "rb") as file:
+                return os.path.relpath(path, directory).encode("utf-8", "replace") in file.read()
+        directory = os.path.dirname(directory)
+    return False

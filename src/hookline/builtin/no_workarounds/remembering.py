@@ -1,0 +1,163 @@
+"""From a denied call to what is remembered of it: the acts it was denied for, without secrets."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from glob import iglob
+from itertools import islice
+
+from hookline.builtin.no_workarounds.advice import advised
+from hookline.builtin.no_workarounds.calls import doings
+from hookline.builtin.no_workarounds.doings import Deed, Doing
+from hookline.builtin.no_workarounds.matching import ALL_OF_IT, FILED
+from hookline.model.answers import Answer
+from hookline.model.denials import Denial, DeniedAct, call_digest
+from hookline.model.events.tool import ToolEvent
+from hookline.model.outcome import Outcome, Run
+from hookline.model.ports import Caller
+from hookline.model.text import visible
+from hookline.model.verdicts import Verdict
+from hookline.secrets import redact
+
+__all__ = ["learned"]
+
+_MAX_ACTS = 16
+_MAX_REASON = 240
+_LONGEST = 512
+_GRAVE = frozenset({
+    Deed.DELETE, Deed.EMPTY, Deed.SEND, Deed.PUSH, Deed.FORCE_PUSH, Deed.DELETE_BRANCH, Deed.RESET,
+})  # fmt: skip
+# Of a command that does several things, those that it can have been denied for, gravest first.
+_COMMANDS = frozenset({Deed.RUN})
+_RANKS = (
+    _GRAVE,
+    frozenset({Deed.WRITE, Deed.MODE, Deed.RESTORE, Deed.FETCH}),
+    _COMMANDS,
+    frozenset({Deed.READ, Deed.TAKE}),
+)
+# Guards of ours say which kind of harm it was.
+_CATEGORIES: Mapping[str, frozenset[Deed]] = {
+    "deletes": frozenset({Deed.DELETE, Deed.EMPTY}),
+    "overwrites": frozenset({Deed.WRITE, Deed.EMPTY}),
+    "reads-secret": frozenset({Deed.READ, Deed.TAKE}),
+    "sends-out": frozenset({Deed.SEND, Deed.READ}),
+    "protected-path": FILED,
+}
+_BRANCHED = frozenset({
+    Deed.PUSH, Deed.FORCE_PUSH, Deed.DELETE_BRANCH, Deed.COMMIT, Deed.MERGE, Deed.REBASE,
+    Deed.RESET,
+})  # fmt: skip
+# Whether these may be done mostly depends on something that is done first, such as a test run.
+_CONDITIONAL = frozenset({Deed.COMMIT, Deed.MERGE, Deed.REBASE})
+
+
+def learned(outcome: Outcome, caller: Caller, own: str) -> Denial | None:
+    """What to remember; ``own`` is the builtin whose denials are about something remembered."""
+    said = [run for run in outcome.runs if _denies(run, outcome.verdict, own)]
+    if not said or not isinstance(outcome.event, ToolEvent):
+        return None
+    run = said[0]
+    seen = run.seen if isinstance(run.seen, ToolEvent) else outcome.event
+    found = doings(seen, caller)
+    answers = [each.answer for each in said]
+    advice = advised(answers, {name for each in found for name in each.by})
+    shell = seen.tool.command is not None
+    acts = _acts(_meant(found, answers, advice, shell=shell))
+    if not acts:
+        return None
+    reason = visible(" ".join(redact(run.answer.reason).text.split()))
+    return Denial(
+        call=call_digest(outcome.event),
+        hook=visible(run.hook.name[:_MAX_REASON]),
+        reason=reason if len(reason) <= _MAX_REASON else f"{reason[:_MAX_REASON]}…",
+        acts=acts,
+        advised=advice,
+    )
+
+
+def _denies(run: Run, verdict: Verdict, own: str) -> bool:
+    """Whether a run denied by its own judgement; that a hook failed says nothing about the act."""
+    ours = str(run.hook.handler.values.get("use", "")).replace("_", "-") == own
+    return run.answer.verdict is verdict and run.counts and run.failed is None and not ours
+
+
+def _is_about_the_way(text: str, found: Sequence[Doing], advice: Sequence[str]) -> bool:
+    """Whether a program is denied, and not what it would do: "grep is off, use the search tool"."""
+    names = {name for each in found for name in each.by}
+    return bool(advice) or any(re.search(rf"\b{re.escape(each)}\b", text) for each in names)
+
+
+def _meant(
+    found: Sequence[Doing], answers: Sequence[Answer], advice: Sequence[str], *, shell: bool
+) -> list[Doing]:
+    """Those that the call was denied for: by what was said of them, else the gravest."""
+    found = [each for each in found if each.sure]
+    category = next((str(each.metadata["category"]) for each in answers
+                     if "category" in each.metadata), "")  # fmt: skip
+    if category == "secret":
+        # Without the secret the same call may go where it was going.
+        return []
+    text = "\n".join(
+        part for each in answers for part in (each.reason, str(each.metadata.get("words", "")))
+    )
+    if category == "protected-branch":
+        # What is checked out now need not be what a `git checkout` before it would have led to.
+        branched = [each for each in found if each.did in _BRANCHED]
+        return [each for each in branched if each.target == "*" or _mentions(text, each)]
+    found = [each for each in found if each.did not in _CONDITIONAL]
+    alike = [each for each in found if each.did in _CATEGORIES.get(category, frozenset())]
+    found = alike or found
+    mentioned = [each for each in found if _mentions(text, each)]
+    if not mentioned and not category and shell and _is_about_the_way(text, found, advice):
+        found = [each for each in found if each.did in _GRAVE]
+    found = mentioned or found
+    for rank in _RANKS:
+        kept = [each for each in found if each.did in rank]
+        # A script that is run stands for whatever is in it.
+        kept = [each for each in kept if each.did is Deed.RUN and each.spots] or kept
+        # Of several commands of which nothing is known, it may have been any.
+        if kept and (rank is not _COMMANDS or len({each.target for each in kept}) == 1):
+            emptied = [each.spots for each in kept if each.did is Deed.EMPTY]
+            return kept + [w for w in found if w.did is Deed.WRITE and w.spots in emptied]
+    return []
+
+
+def _mentions(text: str, doing: Doing) -> bool:
+    names = {doing.target.rstrip("/"), *doing.spots}
+    names |= {each.rpartition("/")[2] for each in names}
+    return any(
+        re.search(rf"(?<![\w.-]){re.escape(each)}(?![\w-])", text)
+        for each in names
+        if len(each) > 1 or doing.did is Deed.RUN
+    )
+
+
+def _acts(found: Iterable[Doing]) -> tuple[DeniedAct, ...]:
+    acts: dict[DeniedAct, None] = {}
+    for each in found:
+        did = Deed.READ if each.did is Deed.TAKE else each.did
+        # To write to a directory, or to search it, may mean any file in it.
+        vague = did in {Deed.READ, Deed.WRITE}
+        for target in _targets(each):
+            if vague and os.path.isdir(target):
+                continue
+            # What cannot be kept as it is would never be known again.
+            whole = len(target) <= _LONGEST and redact(target).text == visible(target) == target
+            if whole:
+                acts[DeniedAct(did.value, target, each.deep)] = None
+    return tuple(acts)[:_MAX_ACTS]
+
+
+def _targets(doing: Doing) -> Iterator[str]:
+    """What is meant, also where a pattern stands for it: the files that are there now."""
+    for spot in doing.spots or (doing.target,):
+        folder, _, last = spot.rpartition("/")
+        if not doing.pattern:
+            yield spot
+        elif last in ALL_OF_IT and folder:
+            yield folder
+        else:
+            yield spot
+            with suppress(OSError, ValueError):
+                yield from islice(iglob(spot), _MAX_ACTS)

@@ -1,0 +1,157 @@
+"""Calls in the code of other languages: their arguments, and what those remove."""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import structs
+
+from hookline.builtin.shell_guard.families.deleting import removed
+from hookline.builtin.shell_guard.families.writing import written
+from hookline.builtin.shell_guard.lazy import lazy
+from hookline.builtin.shell_guard.model import Act, Finding, risky
+from hookline.builtin.shell_guard.targets import Target, targets
+from hookline.builtin.shell_guard.world import Place, World
+
+__all__ = ["call_arguments", "removals", "shown", "texts_in"]
+
+_MAX_CALLS = 200
+
+_TREES = lazy(
+    r"\b(?:rmtree|rm_rf!?|rm_r|remove_tree|rmSync|rmdirSync|removeSync|remove_dir_all|rimraf"
+    r"|emptyDirSync|deleteRecursively|deleteDirectory|deleteDir|delete-directory|delete-tree"
+    r"|delete_recursive|removeDirectoryRecursive|removePathForcibly|removeItem|del_dir_r"
+    r"|file delete(?: -force)?"
+    r"|removedirs|remove_entry_secure|RemoveAll|fs\.rm|fs\.promises\.rm|Deno\.remove)[\s(]+"
+    r"|(?<![\w.-])rm\s*\((?=[^\n]{0,200}recursive)"
+)
+_FILES = lazy(
+    r"\bos\.remove\b\s*\(|\bos\.unlink\b\s*\(|\bunlink(?:Sync)?\b[\s(]+|\bos\.rmdir\b\s*\("
+    r"|\brmdir\b\s*\(|\bFile\.delete\b[\s(]+|\bFileUtils\.(?:rm|remove)\w*[\s(]+"
+    r"|\bfile_put_contents\b\s*\("
+    r"|\btruncate(?:Sync)?\b\s*\(|\bPath\.unlink\b\s*\(|\bfile\.remove\b\s*\(|\bFile\.rm!?[\s(]+"
+    r"|\bdelete-file[\s(]+|\bFiles\.delete\w*\s*\(|\bremoveFile[\s(]+"
+)
+# A file that is named as it stands there.
+_ONE = lazy(r"\s*\(?\s*['\"][^'\"{$]*['\"]\s*(?:,[^'\"]*)?\)?\s*")
+_MAPPED = lazy(r"['\"](?:unlink|rmdir)['\"]\s*,")
+_EACH = lazy(r"\.(?:unlink|rmdir|delete)\(\s*(?:missing_ok=\w+)?\s*\)")
+_LISTS = lazy(
+    r"(?P<of>['\"][^'\"\n]*['\"])?[)]*\.?\b(?:r?glob|walk|iterdir|listdir|scandir|readdir(?:Sync)?"
+    r"|opendir|list\.files|list_files|listFiles|Dir\.(?:glob|entries|each_child|children))[\s(]+"
+)
+_PATH_BEFORE = lazy(
+    r"Path\(\s*(['\"])(?P<path>[^'\"]*)\1\s*\)\.(?P<call>unlink|rmdir|write_text|write_bytes"
+    r"|touch|open)\s*\("
+)
+_TEXT = lazy(
+    r"'''(.*?)'''|\"\"\"(.*?)\"\"\"|'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|`([^`]*)`"
+    r"|\{([^{}]*)\}",
+    re.DOTALL,
+)
+_HOMES = lazy(
+    r"\bhome\(\)|expanduser|\bHOME\b|homedir\(\)|Dir\.home|userInfo\(\)|user_home!?\(\)"
+    r"|user\.home|UserHomeDir|(?<![\w/\"'])~(?![\w/=])"
+)
+
+
+def shown(code: str) -> str:
+    """Code as one line of a message."""
+    return " ".join(code.split())[:100]
+
+
+def texts_in(code: str) -> list[str]:
+    """The texts that are written in code."""
+    return ["".join(part or "" for part in found) for found in _TEXT.findall(code)]
+
+
+def call_arguments(code: str, start: int) -> str:
+    """The source up to where a call ends: its closing bracket, or its line."""
+    level, quote = 1 if code[start - 1 : start] in ("(", "[") else 0, ""
+    for at in range(start, min(len(code), start + 2000)):
+        mark = code[at]
+        if quote:
+            quote = "" if mark == quote and code[at - 1] != "\\" else quote
+        elif mark in "'\"`":
+            quote = mark
+        elif mark in "([{":
+            level += 1
+        elif mark in ")]}":
+            level -= 1
+            if level <= 0:
+                return code[start : at + 1]
+        elif mark in ";\n" and level <= 0:
+            return code[start:at]
+    return code[start : start + 2000]
+
+
+def removals(code: str, act: Act, world: World) -> Iterator[Finding]:
+    """What speaks against the calls that remove files."""
+    listed = _LISTS.search(code) is not None
+    for pattern, deep in ((_TREES, True), (_FILES, False)):
+        for count, match in enumerate(pattern.finditer(code)):
+            if count == _MAX_CALLS:
+                return
+            given = call_arguments(code, match.end())
+            if not deep and not texts_in(given) and listed and not _lists(code, act, world):
+                continue  # only left-overs are gone through
+            call = match.group().strip(" (")
+            for target in _named(given, act, world):
+                yield from _said(
+                    removed(act, target, deep=deep, world=world), act, f"{call}({target.word})"
+                )
+    for match in _PATH_BEFORE.finditer(code):
+        for target in _named(f"'{match['path']}'", act, world):
+            if match["call"] in ("unlink", "rmdir"):
+                yield from removed(act, target, deep=False, world=world)
+            else:
+                yield from written(act, target, f"{match['call']} {target.word}")
+    each = listed and (
+        _EACH.search(code)
+        or any(
+            not _ONE.fullmatch(call_arguments(code, match.end())) for match in _FILES.finditer(code)
+        )
+    )
+    if _MAPPED.search(code) or (each and _lists(code, act, world)):
+        yield risky(
+            "deletes", f"{act.name}: {shown(code)}", "every file that is found goes", radius="high"
+        )
+
+
+def _lists(code: str, act: Act, world: World) -> bool:
+    """Whether code goes through files that are no left-overs."""
+    for match in _LISTS.finditer(code):
+        words = texts_in(call_arguments(code, match.end()) + (match["of"] or ""))
+        places = [each for word in words[:4] for each in targets(word, act, world)]
+        if not places or not all(
+            each.junk or each.place in (Place.BUILD, Place.TEMP) for each in places
+        ):
+            return True
+    return False
+
+
+def _said(found: Iterator[Finding], act: Act, words: str) -> Iterator[Finding]:
+    for each in found:
+        yield structs.replace(each, words=f"{act.name}: {words}")
+
+
+def _named(given: str, act: Act, world: World) -> Iterator[Target]:
+    """The paths among the arguments of a call; something unknown when there are none."""
+    if _HOMES.search(given) and not re.search(r"['\"]~?/\w", given):
+        yield Target(word="~", path=world.home, place=Place.HOME)
+        return
+    words = [
+        word
+        for word in texts_in(given)
+        if word and not re.fullmatch(r"\s*\w+\s*:.*", word, re.DOTALL)
+    ]
+    if not words:
+        yield Target(
+            word=given.strip(" ()")[:40] or "its argument",
+            path="",
+            place=Place.UNKNOWN,
+            pattern="*",
+            known=False,
+        )
+    for word in words[:8]:
+        globs = structs.replace(act, exact=not re.search(r"[*?\[]", word))
+        yield from targets(word, globs, world)

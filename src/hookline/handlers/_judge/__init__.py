@@ -1,0 +1,1 @@
+"""What judges are made of: the question, the model that is asked, and how its answer reads."""

@@ -1,0 +1,115 @@
+"""Where a text may hold a secret at all: one look for everything that a secret might begin with.
+
+Either library may do that look, and both find the same; re2 is there in every process, hyperscan
+is asked for by those that live long.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from threading import Lock, Thread
+from typing import Any
+
+from hookline.secrets.accelerating import Hints, compiled
+from hookline.secrets.compiling import searcher
+from hookline.secrets.forms import ASSIGNS_HINT, Rule
+from hookline.secrets.places import PLACES
+from hookline.secrets.rules import RULES
+
+__all__ = ["accelerate", "accelerate_soon", "first_hint", "hints", "literal", "token_hints"]
+
+# A letter, digit or sign written as an escape: it may be a part of anything. Without `<`, `>`
+# and `&`, which some writers of JSON escape as a habit and no token holds.
+_ESCAPED = r"\\u00(?:2[0-57-9a-fA-F]|3[0-9abdfABDF]|[4-7])"
+_LONGEST = 256
+"""A hint that re2 finds to be longer reaches too far to be looked at by itself."""
+_MOST = 500
+
+Looker = Callable[[bytes], Hints | None]
+
+
+def token_hints() -> list[str]:
+    """The hints of known families."""
+    # The names as one: what follows them is the same for all, and large.
+    names = "|".join(rule.names for rule in RULES if rule.names)
+    return [*filter(None, map(_hint, RULES)), rf"(?i:{names})[\w.-]*{ASSIGNS_HINT}"]
+
+
+def _hint(rule: Rule) -> str:
+    return rule.hint or ("" if rule.names else "|".join(map(literal, rule.keywords)))
+
+
+def literal(keyword: str) -> str:
+    """A regex for a keyword as it is written."""
+    return "".join(c if c.isalnum() or c in "_- " else f"\\{c}" for c in keyword)
+
+
+def _far() -> list[str]:
+    """Hints of what may go on over many lines, or begin long before."""
+    long = [hint for rule in RULES if rule.long and (hint := _hint(rule))]
+    return [*long, *(place.hint for place in PLACES if place.alone)]
+
+
+@cache
+def _first_look() -> Any:
+    return searcher([_ESCAPED, *token_hints(), *(place.hint for place in PLACES)])
+
+
+@cache
+def _far_look() -> Any:
+    return searcher(_far())
+
+
+_quicker: list[Looker] = []
+"""What looks in place of re2; empty until somebody asked for it."""
+_asked = Lock()
+
+
+def accelerate() -> bool:
+    """Makes the first look faster from now on; False when nothing here can.
+
+    It takes a second or so: see ``accelerate_soon``.
+    """
+    if not _quicker:
+        # Each name on its own: all as one is what hyperscan is slow at.
+        names = [rf"(?i:{rule.names})[\w.-]*{ASSIGNS_HINT}" for rule in RULES if rule.names]
+        tokens = [_ESCAPED, *filter(None, map(_hint, RULES)), *names]
+        quicker = compiled(_far(), tokens, [place.hint for place in PLACES])
+        if quicker is not None:
+            _quicker.append(quicker)
+    return bool(_quicker)
+
+
+def accelerate_soon() -> None:
+    """As ``accelerate``, beside whatever else the process does; once, however often it is asked.
+
+    For processes that will see many texts. An end of the process waits for it.
+    """
+    if _asked.acquire(blocking=False):
+        Thread(target=accelerate, name="hookline-secrets").start()
+
+
+def first_hint(text: bytes) -> int:
+    """Where it is first worth a closer look, -1 when nowhere; a text with a secret always is."""
+    if _quicker:
+        found = _quicker[0](text)
+        if found is not None and not found.tokens and not found.places:
+            return -1
+    hit = _first_look()(text)
+    return -1 if hit is None else hit.start()
+
+
+def hints(text: bytes) -> Hints | None:
+    """All hints; None when they are too many or reach too far to be looked at one by one."""
+    return _quicker[0](text) if _quicker else _hints_by_re2(text)
+
+
+def _hints_by_re2(text: bytes) -> Hints | None:
+    look, found, at = _first_look(), Hints(), 0
+    while (hit := look(text, at)) is not None:
+        start, stop = hit.span()
+        if len(found.tokens) == _MOST or stop - start > _LONGEST or _far_look()(text, start, stop):
+            return None
+        found.tokens.append(stop)
+        # In a hint another may begin.
+        at = start + 1
+    return found

@@ -1,0 +1,291 @@
+"""A repository of our own that looks at somebody's work tree: trees only, no commits, no branches.
+
+The person's own repository is asked what it ignores and nothing else: its index, HEAD, objects and
+files stay as they are. Knows git; must not know sessions or turns.
+"""
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from subprocess import DEVNULL, Popen, TimeoutExpired
+from tempfile import TemporaryFile
+from time import monotonic, sleep
+from urllib.parse import quote_from_bytes, unquote_to_bytes
+
+from msgspec import Struct
+
+__all__ = ["Captured", "NoGit", "Shadow", "SnapshotError", "quoted"]
+
+LARGE = 2 << 20
+"""Bytes; a new file with more is left out."""
+
+_SECONDS = 30.0
+_LONGEST = 32 << 20
+_MAX_SKIPPED = 1_000
+_LONGEST_EXCLUDE = 1 << 20
+
+# Nothing that a repository or a person has set up may run a program, change bytes on their way in,
+# or clean up what we still need.
+_SETTINGS = {
+    "core.bare": "false",
+    "core.autocrlf": "false",
+    "core.fsmonitor": "false",
+    "core.hooksPath": "/dev/null",
+    "core.quotePath": "false",
+    "core.untrackedCache": "false",
+    "advice.addEmbeddedRepo": "false",
+    "gc.auto": "0",
+    "gc.autoDetach": "false",
+}
+_ATTRIBUTES = "* -text -filter -ident -working-tree-encoding -diff -merge\n"
+
+
+class SnapshotError(Exception):
+    """A tree could not be taken; the text says why."""
+
+
+class NoGit(SnapshotError):
+    """There is no git on the PATH."""
+
+
+class Captured(Struct, frozen=True, kw_only=True):
+    """One tree, and what has to be known to compare it with a later one."""
+
+    tree: str
+    scope: str
+    """The directory it was taken of, below the root of the work tree."""
+    skipped: tuple[str, ...] = ()
+    """What was there and was left out, as quoted paths."""
+    ignoring: str = ""
+    """Changes with the rules by which files are left out that are in no tree."""
+
+
+class Shadow:
+    """The repository beside one work tree."""
+
+    def __init__(
+        self,
+        folder: str,
+        *,
+        root: str,
+        env: Mapping[str, str],
+        deadline: float | None = None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """``folder`` holds those of all work trees, and is the person's alone."""
+        name = sha256(os.fsencode(root)).hexdigest()[:32]
+        self.root = root
+        self.directory = os.path.join(folder, name)
+        self._clock = clock
+        self._latest = deadline
+        self._deadline = self._begun()
+        self._theirs = dict(env)
+        self._env = {
+            **env,
+            "GIT_DIR": os.path.join(self.directory, "git"),
+            "GIT_WORK_TREE": root,
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+
+    def _begun(self) -> float:
+        until = self._clock() + _SECONDS
+        return until if self._latest is None else min(until, self._latest)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """For as long as this process alone may use it, which it is made for if it is not there."""
+        import fcntl
+
+        # A person may have thought for long about whether to go on.
+        self._deadline = self._begun()
+        try:
+            folder = os.path.dirname(self.directory)
+            os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
+            for each in (folder, self.directory):
+                with suppress(FileExistsError):
+                    os.mkdir(each, 0o700)
+            lock = os.open(os.path.join(self.directory, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise SnapshotError(f"`{self.directory}` cannot be used: {error.strerror}") from error
+        try:
+            while True:
+                with suppress(BlockingIOError):
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                if self._clock() > self._deadline:
+                    raise SnapshotError("another event holds the snapshots of this work tree")
+                sleep(0.01)
+            self._prepare()
+            yield
+        finally:
+            os.close(lock)
+
+    def capture(self, scope: str) -> Captured:
+        """What lies in a directory of the work tree now; what git ignores is left out."""
+        excludes, exclude_file = self._ignored()
+        self._write("info/exclude", excludes)
+        settings = {"core.excludesFile": exclude_file} if exclude_file else {}
+        where = os.path.join(self.root, scope)
+        listed = self._git(
+            *("ls-files", "--others", "--exclude-standard", "-z", "--", "."),
+            at=where,
+            also=settings,
+        )
+        skipped = [name for name in listed.split(b"\0") if name and self._is_left_out(where, name)]
+        if len(skipped) > _MAX_SKIPPED:
+            raise SnapshotError(f"more than {_MAX_SKIPPED:,} new files are larger than 2 MiB")
+        wanted = [b".", *(b":(exclude,literal)" + name.rstrip(b"/") for name in skipped)]
+        self._git(
+            *("add", "--all", "--ignore-errors"),
+            *("--pathspec-from-file=-", "--pathspec-file-nul"),
+            at=where,
+            also=settings,
+            stdin=b"\0".join(wanted),
+            fine=(0, 1),  # 1: something could not be read, and is left out
+        )
+        tree = self._git("write-tree").strip().decode()
+        rules = sha256(excludes + b"\0" + os.fsencode(exclude_file))
+        return Captured(
+            tree=tree,
+            scope=scope,
+            skipped=tuple(quoted(os.path.join(os.fsencode(scope), name)) for name in skipped),
+            ignoring=rules.hexdigest()[:16],
+        )
+
+    def changes(self, before: str, after: str, scope: str) -> dict[str, str]:
+        """Which files differ between two trees, by git's letter for how."""
+        where = [f":(top,literal){scope}"] if scope else []
+        words = ("diff-tree", "-r", "-z", "--no-renames", "--name-status", before, after)
+        fields = self._git(*words, "--", *where).split(b"\0")[:-1]
+        return {
+            quoted(name): letter.decode()
+            for letter, name in zip(fields[::2], fields[1::2], strict=True)
+        }
+
+    def files(self, tree: str) -> set[str]:
+        """The quoted paths of all that is in a tree."""
+        listed = self._git("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree)
+        return {quoted(name) for name in listed.split(b"\0") if name}
+
+    def restore(self, tree: str, files: Mapping[str, str]) -> None:
+        """Brings files back as they are in a tree; those that were added since go."""
+        root = os.fsencode(self.root)
+        for path in (path for path, how in files.items() if how == "A"):
+            whole = os.path.join(root, unquote_to_bytes(path))
+            # What is a link on the way by now leads to files that are none of this work tree.
+            if os.path.realpath(os.path.dirname(whole)) == os.path.dirname(whole):
+                with suppress(FileNotFoundError, IsADirectoryError):
+                    os.unlink(whole)
+        names = [unquote_to_bytes(path) for path, how in files.items() if how != "A"]
+        for name in names:
+            # git would take away whatever is in a directory; only one that is empty may go.
+            for folder, _, _ in os.walk(os.path.join(root, name), topdown=False):
+                os.rmdir(folder)
+        if names:
+            self._git(
+                *("restore", f"--source={tree}", "--worktree"),
+                *("--pathspec-from-file=-", "--pathspec-file-nul"),
+                stdin=b"\0".join(b":(top,literal)" + name for name in names),
+            )
+
+    def collect(self) -> None:
+        """Drops what nobody has named for a week."""
+        self._git("gc", "--quiet", "--prune=7.days.ago")
+
+    def _ignored(self) -> tuple[bytes, str]:
+        """What the person's repository ignores beside what the files of the tree say."""
+        where = ("rev-parse", "--git-path", "info/exclude")
+        own = self._git(*where, env=self._theirs, fine=(0, 128)).rstrip(b"\n")
+        excludes = b""
+        path = os.path.join(os.fsencode(self.root), own)
+        with suppress(OSError), open(path, "rb", opener=_at_once) as file:
+            excludes = file.read(_LONGEST_EXCLUDE) or b""
+        which = ("config", "--type=path", "--get", "core.excludesFile")
+        everywhere = self._git(*which, env=self._theirs, fine=(0, 1, 128)).rstrip(b"\n")
+        return excludes, os.fsdecode(everywhere)
+
+    def _is_left_out(self, where: str, name: bytes) -> bool:
+        if name.endswith(b"/"):
+            return True  # another repository inside this one
+        with suppress(OSError):
+            return os.lstat(os.path.join(os.fsencode(where), name)).st_size > LARGE
+        return True
+
+    def _prepare(self) -> None:
+        git_dir = self._env["GIT_DIR"]
+        if not os.path.exists(os.path.join(git_dir, "HEAD")):
+            self._git("init", "--quiet", "--template=", at="/")
+        self._write("info/attributes", _ATTRIBUTES.encode())
+        # Whoever left it behind is dead: we are the only one here.
+        with suppress(FileNotFoundError):
+            os.unlink(os.path.join(git_dir, "index.lock"))
+
+    def _write(self, name: str, content: bytes) -> None:
+        path = os.path.join(self._env["GIT_DIR"], name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(content)
+
+    def _git(
+        self,
+        *words: str,
+        at: str = "",
+        stdin: bytes = b"",
+        also: Mapping[str, str] | None = None,
+        env: Mapping[str, str] | None = None,
+        fine: Sequence[int] = (0,),
+    ) -> bytes:
+        """What git printed. Raises SnapshotError."""
+        settings = {**_SETTINGS, **(also or {})}
+        options = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
+        with TemporaryFile() as said, TemporaryFile() as wrong, TemporaryFile() as told:
+            told.write(stdin)
+            told.seek(0)
+            try:
+                process = Popen(  # noqa: S603 - a fixed program with arguments of ours
+                    ["git", *options, *words],  # noqa: S607 - on a PATH made safe
+                    stdin=told if stdin else DEVNULL,
+                    stdout=said,
+                    stderr=wrong,
+                    cwd=at or self.root,
+                    env=env or self._env,
+                    start_new_session=True,
+                )
+            except FileNotFoundError as error:
+                raise NoGit("there is no git here") from error
+            except (OSError, ValueError) as error:
+                raise SnapshotError(f"git cannot be started: {error}") from error
+            code = self._ended(process, words[0])
+            said.seek(0)
+            output = said.read(_LONGEST + 1)
+            if code not in fine:
+                wrong.seek(0)
+                why = wrong.read(300).decode("utf-8", "replace").strip()
+                raise SnapshotError(f"`git {words[0]}` ended with {code}: {why}")
+            if len(output) > _LONGEST:
+                raise SnapshotError("there are too many files to look at")
+            return output
+
+    def _ended(self, process: Popen[bytes], word: str) -> int:
+        with process:
+            try:
+                return process.wait(max(self._deadline - self._clock(), 0))
+            except TimeoutExpired as error:
+                raise SnapshotError(f"`git {word}` took too long") from error
+            finally:
+                if process.poll() is None:
+                    with suppress(ProcessLookupError, PermissionError):
+                        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Opens without waiting for whoever might write to a pipe."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def quoted(path: bytes) -> str:
+    """A path as text, whatever bytes it has."""
+    return quote_from_bytes(path, safe="/ !#$&'()+,;=@[]~{}^")

@@ -1,0 +1,340 @@
+"""Taking a turn back: which files change, which do not, and who may say so."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.builtin import snapshot
+from hookline.model.answers import PASS
+from hookline.model.events import TurnEnd, TurnStart
+from hookline.model.ports import Caller
+from hookline.snapshots import HalfDone, Page, Shadow, SnapshotError, pages, step
+from support.cli import Done, Machine
+
+YES = {"HOOKLINE_TRUST": "all"}
+
+
+class Work:
+    """A work tree in which an agent's turns are kept."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.root = machine.project
+        (self.root / ".git").rmdir()
+        subprocess.run(["git", "init", "-q", str(self.root)], check=True, env=machine.env)
+        self.write(a="one", b="one")
+
+    def write(self, **files: str | None) -> None:
+        for name, text in files.items():
+            path = self.root / name
+            path.unlink() if text is None else path.write_text(text)
+
+    def read(self) -> dict[str, str]:
+        return {path.name: path.read_text() for path in self.root.iterdir() if path.is_file()}
+
+    def turn(self, session: str = "s1", **files: str | None) -> None:
+        """A turn in which an agent writes files, or deletes them."""
+        self.during(lambda: self.write(**files), session)
+
+    def during(self, change: Callable[[], object], session: str = "s1") -> None:
+        keys: dict[str, Any] = {"cwd": str(self.root), "session_id": session}
+        caller = Caller(env=self.machine.env, home=str(self.machine.state))
+        answering = snapshot.make(snapshot.Options())
+        assert answering(TurnStart(**keys), caller) == PASS
+        change()
+        assert answering(TurnEnd(**keys), caller) == PASS
+
+    def shadow(self, **keys: Any) -> Shadow:
+        folder = str(self.machine.state / "snapshot")
+        return Shadow(folder, root=str(self.root), env=self.machine.env, **keys)
+
+    def undo(self, *words: str) -> Done:
+        return self.machine.call("undo", "--yes", *words, **YES)
+
+
+@pytest.fixture(name="work")
+def _work(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Work:
+    return Work(Machine(tmp_path.resolve(), capfdbinary))
+
+
+def test_an_agents_prompt_and_stop_keep_what_its_turn_changed(work: Work) -> None:
+    machine = work.machine
+    machine.trust("version: 1\nhooks: [{use: snapshot, on: [user_prompt_submit, stop]}]\n")
+    common = {"session_id": "s1", "cwd": str(work.root)}
+    assert machine.hook({"event": "user_prompt_submit", "prompt": "go", **common}).code == 0
+    work.write(a="two")
+    assert machine.hook({"event": "stop", **common}).code == 0
+    assert work.undo("--json").json == {"session": "s1", "files": {"a": "M"}}
+    assert work.read()["a"] == "one"
+
+
+def test_a_turn_is_taken_back_whatever_it_did(work: Work) -> None:
+    work.turn(a="two", b=None, c="new")
+    assert work.read() == {"a": "two", "c": "new"}
+    done = work.undo()
+    assert done.code == 0
+    assert done.out.splitlines()[:3] == ["put back   a", "bring back b", "remove     c"]
+    assert work.read() == {"a": "one", "b": "one"}
+
+
+def test_turns_are_taken_back_one_by_one_and_can_be_had_again(work: Work) -> None:
+    work.turn(a="two")
+    work.turn(a="three", c="new")
+    work.undo()
+    assert work.read() == {"a": "two", "b": "one"}
+    work.undo()
+    assert work.read() == {"a": "one", "b": "one"}
+    assert "nothing to undo" in work.undo().err
+    work.undo("--redo")
+    work.undo("--redo")
+    assert work.read() == {"a": "three", "b": "one", "c": "new"}
+    assert "nothing to redo" in work.undo("--redo").err
+
+
+def test_a_session_can_be_reset_to_a_number_of_turns(work: Work) -> None:
+    work.turn(a="two")
+    work.turn(a="three", b=None, c="new")
+    work.turn(c="newer", d="new")
+    done = work.undo("--keep", "1", "--json")
+    assert done.json["files"] == {"a": "M", "b": "D", "c": "A", "d": "A"}
+    assert work.read() == {"a": "two", "b": "one"}
+    assert work.undo("--keep", "5").out == "nothing to undo\n"
+    work.undo("--keep", "0")
+    assert work.read() == {"a": "one", "b": "one"}
+    for _ in range(3):
+        work.undo("--redo")
+    assert work.read() == {"a": "three", "c": "newer", "d": "new"}
+    assert "leave --keep out" in work.undo("--redo", "--keep", "1").err
+
+
+def test_files_that_the_turn_did_not_touch_stay(work: Work) -> None:
+    work.turn(a="two")
+    work.write(b="mine", d="mine")
+    work.undo()
+    assert work.read() == {"a": "one", "b": "mine", "d": "mine"}
+
+
+def test_what_was_changed_since_is_kept(work: Work) -> None:
+    work.turn(a="two", c="new")
+    work.write(a="mine", c="mine too")
+    work.undo()
+    assert work.read() == {"a": "one", "b": "one"}
+    work.undo("--redo")
+    assert work.read() == {"a": "mine", "b": "one", "c": "mine too"}
+
+
+def test_a_file_that_cannot_be_kept_is_not_removed(work: Work) -> None:
+    work.turn(c="new")
+    work.write(c=None)
+    work.turn("s2", a="two")
+    work.write(**{"c": "mine", ".gitignore": "c"})
+    assert work.undo("--session", "s1").code == 0
+    assert work.read()["c"] == "mine"
+
+
+def test_a_file_that_grew_since_is_kept_as_it_is_now(work: Work) -> None:
+    work.turn(c="new")
+    work.write(c="x" * (3 << 20))
+    work.undo()
+    assert "c" not in work.read()
+    work.undo("--redo")
+    assert len(work.read()["c"]) == 3 << 20
+
+
+def test_nothing_outside_the_work_tree_is_removed_through_a_link(
+    work: Work, tmp_path: Path
+) -> None:
+    def change() -> None:
+        (work.root / "inner").mkdir()
+        (work.root / "inner" / "x").write_text("new")
+
+    work.during(change)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "x").write_text("precious")
+    (work.root / "inner" / "x").unlink()
+    (work.root / "inner").rmdir()
+    (work.root / "inner").symlink_to(outside)
+    work.undo()
+    assert (outside / "x").read_text() == "precious"
+
+
+def test_the_last_session_counts_unless_one_is_named(work: Work) -> None:
+    work.turn("s1", a="two")
+    work.turn("s2", b="two")
+    assert work.undo("--session", "s1", "--json").json == {"session": "s1", "files": {"a": "M"}}
+    assert work.undo("--json").json == {"session": "s2", "files": {"b": "M"}}
+    assert "nothing of the session `s3` to undo" in work.undo("--session", "s3").err
+
+
+def test_a_new_turn_ends_what_could_be_had_again(work: Work) -> None:
+    work.turn(a="two")
+    work.undo()
+    work.turn(b="two")
+    assert "nothing to redo" in work.undo("--redo").err
+
+
+def test_only_a_person_may_undo(work: Work) -> None:
+    work.turn(a="two")
+    assert work.machine.call("undo", "--yes").code == 1
+    assert work.machine.call("undo", CLAUDECODE="1").code == 1
+    assert work.read()["a"] == "two"
+
+
+def test_modes_and_bytes_come_back_as_they_were(work: Work) -> None:
+    script = work.root / "run.sh"
+    script.write_bytes(b"#!/bin/sh\r\n\xff")
+    script.chmod(0o755)
+    work.during(script.unlink)
+    work.undo()
+    assert script.read_bytes() == b"#!/bin/sh\r\n\xff"
+    assert os.access(script, os.X_OK)
+
+
+def test_what_could_be_undone_is_listed(work: Work) -> None:
+    list_all = work.machine.call("snapshots")
+    assert list_all.out == "nothing is kept of this work tree; `use: snapshot` keeps it\n"
+    work.turn(a="two", c="c", d="d", e="e")
+    lines = work.machine.call("snapshots").out.splitlines()
+    assert lines[0] == "session s1"
+    assert lines[1].endswith("4 files: a, c, d and 1 more")
+    (row,) = work.machine.call("snapshots", "--json").json
+    assert (row["session"], row["checkpoints"][0]["files"]["a"]) == ("s1", "M")
+
+
+def test_outside_a_work_tree_there_is_nothing_to_undo(work: Work, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    done = work.machine.call("undo", cwd=tmp_path / "elsewhere")
+    assert done.code == 1
+    assert "in no git work tree" in done.err
+
+
+def test_a_checkpoint_whose_tree_is_gone_is_refused_and_changes_nothing(work: Work) -> None:
+    work.turn(a="two")
+    (shadow,) = (work.machine.state / "snapshot").iterdir()
+    (page,) = (shadow / "sessions").iterdir()
+    tree = work.machine.call("snapshots", "--json").json[0]["checkpoints"][0]["tree"]
+    page.write_text(page.read_text().replace(tree, "0" * 40))
+    done = work.undo()
+    assert done.code == 1
+    assert "nothing was undone" in done.err
+    assert work.read()["a"] == "two"
+
+
+def test_a_directory_that_took_a_files_place_makes_way_for_it_again(work: Work) -> None:
+    def replaced() -> None:
+        (work.root / "a").unlink()
+        (work.root / "a" / "deep").mkdir(parents=True)
+        (work.root / "a" / "deep" / "new").write_text("new")
+
+    work.during(replaced)
+    assert work.undo().code == 0
+    assert work.read() == {"a": "one", "b": "one"}
+    assert work.undo("--redo").code == 0
+    assert (work.root / "a" / "deep" / "new").read_text() == "new"
+
+
+def test_a_link_that_took_a_directorys_place_makes_way_for_it_again(
+    work: Work, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "f").write_text("not ours")
+    (work.root / "folder").mkdir()
+    (work.root / "folder" / "f").write_text("one")
+
+    def linked() -> None:
+        (work.root / "folder" / "f").unlink()
+        (work.root / "folder").rmdir()
+        (work.root / "folder").symlink_to(tmp_path / "elsewhere")
+
+    work.during(linked)
+    assert work.undo().code == 0
+    assert not (work.root / "folder").is_symlink()
+    assert (work.root / "folder" / "f").read_text() == "one"
+    assert (tmp_path / "elsewhere" / "f").read_text() == "not ours"
+
+
+@pytest.mark.parametrize("what", ["large", "ignored", "in a directory", "behind a link"])
+def test_what_a_person_has_put_in_a_deleted_files_place_is_not_lost(
+    work: Work, what: str, tmp_path: Path
+) -> None:
+    (work.root / ".gitignore").write_text("*.mine\n")
+    (work.root / "d").mkdir()
+    (work.root / "d" / "x.mine").write_text("one")
+    subprocess.run(
+        ["git", "-C", str(work.root), "add", "-f", "d/x.mine"], check=True, env=work.machine.env
+    )
+    gone = work.root / "a"
+    work.turn(a=None)
+    if what == "large":
+        gone.write_bytes(b"x" * (3 << 20))
+    elif what == "ignored":
+        (work.root / ".gitignore").write_text("a\n")
+        gone.write_text("mine")
+    elif what == "in a directory":
+        gone.mkdir()
+        (gone / "notes.mine").write_text("mine")
+    else:
+        gone.symlink_to(tmp_path)
+        (work.root / ".gitignore").write_text("a\n")
+    before = sorted(str(path) for path in work.root.rglob("*"))
+    done = work.undo()
+    assert done.code != 0
+    assert "`a`" in done.err
+    assert "nothing was undone" in done.err
+    assert sorted(str(path) for path in work.root.rglob("*")) == before
+
+
+def test_a_turn_that_ended_while_the_person_was_asked_is_not_undone_for_another(
+    work: Work,
+) -> None:
+    work.turn(a="two")
+    shadow = work.shadow()
+    shown = next(pages(shadow.directory)).checkpoints[-1]
+    work.turn(b="two")
+    with pytest.raises(SnapshotError, match="another turn"):
+        step(shadow, Page(shadow.directory, "s1"), shown, again=False)
+    assert work.read() == {"a": "two", "b": "two"}
+
+
+def test_what_the_persons_own_git_ignores_everywhere_is_not_kept_by_undoing(work: Work) -> None:
+    home = Path(work.machine.env["HOME"])
+    (home / "ignored").write_text("*.private\n")
+    (home / ".gitconfig").write_text(f"[core]\n\texcludesFile = {home / 'ignored'}\n")
+    work.turn(a="two")
+    work.write(**{"k.private": "mine"})
+    assert work.undo().code == 0
+    shadow = work.shadow()
+    session = next(pages(shadow.directory))
+    assert "k.private" not in shadow.files(session.undone[-1].tree)
+
+
+def test_a_person_may_think_for_as_long_as_they_like(work: Work) -> None:
+    work.turn(a="two")
+    now = [0.0]
+    shadow = work.shadow(clock=lambda: now[0])
+    shown = next(pages(shadow.directory)).checkpoints[-1]
+    now[0] = 3600.0
+    step(shadow, Page(shadow.directory, "s1"), shown, again=False)
+    assert work.read()["a"] == "one"
+
+
+def test_what_was_there_can_be_had_again_when_undoing_stops_half_way(work: Work) -> None:
+    work.write(a="the first")
+    work.turn(a="two", c="new")
+    work.write(a="mine", c="mine too")
+    shadow = work.shadow()
+    shown = next(pages(shadow.directory)).checkpoints[-1]
+    words = ["git", "hash-object", "--stdin"]
+    name = subprocess.run(words, input="the first", capture_output=True, check=True, text=True)
+    blob = Path(shadow.directory, "git/objects", name.stdout[:2], name.stdout[2:].strip())
+    blob.unlink()
+    with pytest.raises(HalfDone, match="--redo"):
+        step(shadow, Page(shadow.directory, "s1"), shown, again=False)
+    assert "c" not in work.read()
+    assert work.undo("--redo").code == 0
+    assert work.read() == {"a": "mine", "b": "one", "c": "mine too"}
