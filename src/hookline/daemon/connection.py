@@ -23,6 +23,7 @@ from hookline.daemon.frames import (
 )
 from hookline.daemon.host import Host
 from hookline.daemon.outlet import Outlet
+from hookline.daemon.pace import Pace
 from hookline.daemon.sessions import depth_of, session_of
 
 __all__ = ["SILENCE", "Connection"]
@@ -49,6 +50,7 @@ class Connection:
         "_host",
         "_outlet",
         "_owing",
+        "_pace",
         "_queued",
         "_reading",
         "_request",
@@ -68,17 +70,13 @@ class Connection:
         self._fd = sock.fileno()
         self._since = since
         self._decoder = Decoder(host.calls)
-        self._early = b""
-        self._arrived = 0.0
-        self._owing = False
-        self._acknowledged = False
-        self._held = 0
+        self._early, self._arrived = b"", 0.0
+        self._owing = self._acknowledged = self._queued = self._reading = False
+        self._held = self._depth = 0
         self._request: Request | None = None
         self._session = ""
-        self._depth = 0
         self._task: asyncio.Task[None] | None = None
-        self._queued = False
-        self._reading = False
+        self._pace = Pace.LATER
         self._outlet = Outlet(host.loop, sock, host.budget, self)
         self.moved = monotonic()
         """When the client last did something."""
@@ -104,8 +102,8 @@ class Connection:
             self._reading = False
             self._host.watching.remove(self._fd)
 
-    def on_readable(self, hasty: bool = True) -> None:
-        """Takes what has come. ``hasty`` answers at once what can be."""
+    def on_readable(self, pace: Pace) -> None:
+        """Takes what has come."""
         try:
             data = self._sock.recv(_LARGE_CHUNK if self._held > SMALL else _CHUNK)
         except (BlockingIOError, InterruptedError):
@@ -120,9 +118,10 @@ class Connection:
             if len(self._early) > _MOST_EARLY:
                 self._unwatch()
         else:
-            self._take(data, hasty)
+            self._pace = pace
+            self._take(data)
 
-    def _take(self, data: bytes, hasty: bool) -> None:
+    def _take(self, data: bytes) -> None:
         decoder = self._decoder
         try:
             if data:
@@ -135,7 +134,7 @@ class Connection:
             if not self._owing:
                 self._begin(decoder.length)
             if not decoder.complete:
-                self._acknowledge()
+                self.acknowledge()
                 return
             request = decoder.take(self._arrived)
         except TooLarge as error:
@@ -147,7 +146,7 @@ class Connection:
                 self._conclude(busy(str(error)))
             self.close()
         else:
-            self._dispatch(request, hasty)
+            self._dispatch(request)
 
     def _begin(self, length: int) -> None:
         """A request begins: from here on the client is owed an answer."""
@@ -159,7 +158,7 @@ class Connection:
             self._held = length
         else:
             self._unwatch()
-            self._acknowledge()
+            self.acknowledge()
 
     def _resume(self) -> None:
         """There is room for the request now."""
@@ -167,15 +166,22 @@ class Connection:
         self.moved = monotonic()
         self.watch()
 
-    def _acknowledge(self) -> None:
-        if not self._acknowledged:
+    def acknowledge(self) -> None:
+        """Tells the client that its answer will come; once, and not any more when it has come."""
+        if self._owing and not self._acknowledged:
             self._acknowledged = True
             self._host.pending(self)
             self._outlet.say(ACKNOWLEDGED)
 
+    def _acknowledge_unless_answered(self) -> None:
+        if self._pace is Pace.TOGETHER:  # what shares a commit is answered a turn later
+            self._host.acknowledge_soon(self)
+        else:
+            self.acknowledge()
+
     # Answering
 
-    def _dispatch(self, request: Request, hasty: bool) -> None:
+    def _dispatch(self, request: Request) -> None:
         host = self._host
         if request.version != host.version and self._since is None:
             self._conclude(other_version(host.version))
@@ -191,22 +197,22 @@ class Connection:
         self._session, self._depth = session_of(request), depth_of(request)
         known = host.seen(self._session, request)
         # The acknowledgement goes with the answer where that is sure to come at once.
-        if not (hasty and known):
-            self._acknowledge()
+        if not known or self._pace is Pace.LATER:
+            self.acknowledge()
         if self.open:
-            self._queue_up(request, hasty)
+            self._queue_up(request)
 
-    def _queue_up(self, request: Request, hasty: bool) -> None:
+    def _queue_up(self, request: Request) -> None:
         turns = self._host.turns
         if turns.enter(self._session, self._depth):
             self._request = request
-            if hasty:
+            if self._pace is Pace.NOW:
                 self._start()
             else:
                 self._host.loop.call_soon(self._start)
         elif turns.wait(self._session, self._depth, self._turn):
             self._request, self._queued = request, True
-            self._acknowledge()
+            self._acknowledge_unless_answered()
         else:
             self._conclude(busy("too many events are waiting"))
 
@@ -225,7 +231,7 @@ class Connection:
         self._host.timed(self._session, monotonic() - began)
         if not task.done():
             self._task = task
-            self._acknowledge()
+            self._acknowledge_unless_answered()
 
     async def _answer(self) -> None:
         request = self._request
@@ -278,7 +284,8 @@ class Connection:
 
     def _further(self, early: bytes) -> None:
         if self.open:
-            self._take(early, hasty=False)
+            self._pace = Pace.LATER
+            self._take(early)
 
     # Writing
 

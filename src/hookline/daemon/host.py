@@ -44,6 +44,9 @@ class Host(Protocol):
     def pending(self, connection: "Connection") -> None:
         """An answer is owed: keep-alives begin."""
 
+    def acknowledge_soon(self, connection: "Connection") -> None:
+        """Has it acknowledge two turns of the loop later, when what shares a commit has left."""
+
     def settled(self, connection: "Connection") -> None:
         """No answer is owed any more."""
 

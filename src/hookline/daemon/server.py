@@ -20,6 +20,7 @@ from hookline.daemon.budget import Budget
 from hookline.daemon.connection import SILENCE, Connection
 from hookline.daemon.frames import Calls, Request, Respond
 from hookline.daemon.host import Counts
+from hookline.daemon.pace import Pace
 from hookline.daemon.sessions import Sessions
 from hookline.daemon.turns import Turns
 from hookline.daemon.watching import watching
@@ -91,6 +92,7 @@ class Server:
         self._connections: dict[Connection, None] = {}
         self._pending: dict[Connection, None] = {}
         self._ticking = False
+        self._overdue: dict[Connection, None] = {}
         self._sessions = Sessions()
         self._refusing = ""
         self._paused = False
@@ -104,6 +106,17 @@ class Server:
         if not self._ticking:
             self._ticking = True
             self.loop.call_later(_KEEP_ALIVE, self._tick)
+
+    def acknowledge_soon(self, connection: Connection) -> None:
+        """One turn of the loop commits what waits, and the next one sends the answers."""
+        if not self._overdue:
+            self.loop.call_soon(self.loop.call_soon, self._acknowledge_overdue)
+        self._overdue[connection] = None
+
+    def _acknowledge_overdue(self) -> None:
+        overdue, self._overdue = self._overdue, {}
+        for connection in overdue:
+            connection.acknowledge()
 
     def settled(self, connection: Connection) -> None:
         """The connection waits for nothing."""
@@ -189,7 +202,7 @@ class Server:
         connection.watch()
         return connection
 
-    def _accept(self) -> None:
+    def _accept(self, pace: Pace) -> None:
         """Takes in whoever has come. Several at once are all acknowledged before any is judged."""
         assert self._listener is not None
         fresh: list[Connection] = []
@@ -211,8 +224,9 @@ class Server:
             # Asking costs less than being told by an error that nobody else is there.
             if not self._more.poll(0):
                 break
+        pace = pace if pace is Pace.NOW and len(fresh) == 1 else Pace.LATER
         for connection in fresh:
-            connection.on_readable(hasty=len(fresh) == 1)
+            connection.on_readable(pace)
             connection.watch()
 
     def _accepted(self, listener: socket.socket) -> socket.socket | None:
@@ -261,7 +275,7 @@ class Server:
         """Nobody new comes in; whoever had been let in by the system already still does."""
         if self._listener is None:
             return
-        self._accept()
+        self._accept(Pace.NOW)
         listener, self._listener = self._listener, None
         if not self._paused:
             self.watching.remove(listener.fileno())

@@ -7,17 +7,22 @@ then put there and taken away by one system call each, and none of the loop's ob
 import asyncio
 import select
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
-__all__ = ["Watching", "watching"]
+from hookline.daemon.pace import Pace
+
+__all__ = ["Reader", "Watching", "watching"]
 
 _AT_ONCE = 64
+
+Reader: TypeAlias = Callable[[Pace], None]
+"""Takes what has come: now, or together with others for whom something has come as well."""
 
 
 class Watching(Protocol):
     """Calls back while there is something to read, or an end to hear of."""
 
-    def add(self, number: int, reader: Callable[[], None]) -> None:
+    def add(self, number: int, reader: Reader) -> None:
         """Calls ``reader`` whenever this descriptor can be read."""
 
     def remove(self, number: int) -> None:
@@ -36,10 +41,10 @@ class _Epoll:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._epoll = select.epoll()
-        self._readers: dict[int, Callable[[], None]] = {}
+        self._readers: dict[int, Reader] = {}
         loop.add_reader(self._epoll.fileno(), self._on_ready)
 
-    def add(self, number: int, reader: Callable[[], None]) -> None:
+    def add(self, number: int, reader: Reader) -> None:
         self._readers[number] = reader
         self._epoll.register(number, select.EPOLLIN)
 
@@ -52,12 +57,14 @@ class _Epoll:
         self._epoll.close()
 
     def _on_ready(self) -> None:
-        for number, _ in self._epoll.poll(0, _AT_ONCE):
+        ready = self._epoll.poll(0, _AT_ONCE)
+        pace = Pace.NOW if len(ready) == 1 else Pace.TOGETHER
+        for number, _ in ready:
             reader = self._readers.get(number)
             if reader is None:
                 continue  # taken away by one of those before it
             try:
-                reader()
+                reader(pace)
             except Exception as error:
                 self._loop.call_exception_handler(
                     {"message": "a reader failed", "exception": error}
@@ -68,8 +75,8 @@ class _Loop:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
 
-    def add(self, number: int, reader: Callable[[], None]) -> None:
-        self._loop.add_reader(number, reader)
+    def add(self, number: int, reader: Reader) -> None:
+        self._loop.add_reader(number, reader, Pace.NOW)
 
     def remove(self, number: int) -> None:
         self._loop.remove_reader(number)

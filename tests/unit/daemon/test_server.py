@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from struct import unpack
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -220,6 +221,54 @@ def test_what_is_said_ahead_is_answered_in_order(tmp_path: Path, size: int) -> N
             for payload in payloads:
                 assert (await client.answer()).text == payload
             await sending
+
+    run(go())
+
+
+def test_all_that_come_in_one_moment_are_read_before_any_is_judged(tmp_path: Path) -> None:
+    async def go() -> None:
+        read: list[float] = []
+        begun: list[float] = []
+
+        async def respond(request: Request) -> Reply:
+            read.append(request.arrived)
+            begun.append(monotonic())
+            return Reply(stdout=request.stdin)
+
+        async with served(tmp_path, respond) as place:
+            clients = [await place.connect() for _ in range(3)]
+            for client in clients:
+                await client.send(request(b"first"))
+                assert (await client.answer()).text == b"first"
+            read.clear()
+            begun.clear()
+            for client in clients:
+                client.writer.write(request(b"second"))
+            for client in clients:
+                assert (await client.answer()).text == b"second"
+            assert len(read) == 3
+            assert max(read) <= min(begun)
+
+    run(go())
+
+
+def test_of_several_at_once_those_that_have_to_wait_are_acknowledged(tmp_path: Path) -> None:
+    async def go() -> None:
+        gate = Gate()
+        gate.open.set()
+        async with served(tmp_path, gate, Limits(at_once=2)) as place:
+            clients = [await place.connect() for _ in range(3)]
+            for client in clients:
+                await client.send(request(b"first"))
+                assert (await client.answer()).text == b"first"
+            gate.open.clear()
+            for client in clients:
+                client.writer.write(request(b"second"))
+            for client in clients:  # whether it runs already or waits for its turn
+                assert (await client.next()).kind == "A"
+            gate.open.set()
+            for client in clients:
+                assert (await client.next()).text == b"second"
 
     run(go())
 
