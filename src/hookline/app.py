@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from time import monotonic
-from typing import Protocol, cast
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -16,18 +16,17 @@ from hookline.config.load import Loader
 from hookline.config.types import Config, Kit
 from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
-from hookline.model.denials import Denial, recalled
 from hookline.model.errors import HooklineError
-from hookline.model.events import Event, PermissionRequest, PreToolUse, SessionStart, ToolEvent
+from hookline.model.events import Event, SessionStart, ToolEvent
 from hookline.model.hook import Hook, Layer
 from hookline.model.journal import JournalSettings
-from hookline.model.memory import MAX_FOLLOW_UPS, capped, closed, latched, on_event, taught
 from hookline.model.native import Where
 from hookline.model.outcome import Outcome, Translated
-from hookline.model.ports import Caller, LearningBuiltin, PinnedFiles, Services
+from hookline.model.ports import Caller, PinnedFiles, Services
 from hookline.model.support import Support
 from hookline.model.text import visible
 from hookline.model.verdicts import Verdict
+from hookline.sessions import judge
 from hookline.store.answers import Answers, Arrival, FirstAnswers
 from hookline.store.memory import BriefMemories, SessionMemories
 from hookline.store.sessions import MemoryRoots, SessionRoots
@@ -37,8 +36,6 @@ __all__ = ["MAX_DEPTH", "App", "Client"]
 # A hook that runs an agent that runs hookline is normal; three levels of it are a loop.
 MAX_DEPTH = 3
 _ENGINES_KEPT = 32
-# Calls that are judged before they are made: what is denied there is what agents try again.
-_JUDGED = (PreToolUse, PermissionRequest)
 
 
 class Client(Protocol):
@@ -219,8 +216,7 @@ class App:
             left = None if timeout is None else timeout - (monotonic() - started)
             outcome = await self.fire(event, timeout=left, client=client)
             # An allow that could not be said here is still to be said through the other entry.
-            said = (client or registry.dialect(event.dialect)).translate(outcome).answer
-            if outcome.verdict is not Verdict.ALLOW or said.verdict is Verdict.ALLOW:
+            if outcome.verdict is not Verdict.ALLOW or _is_said(outcome, client):
                 slot.keep(outcome)
         return outcome
 
@@ -261,33 +257,14 @@ class App:
     async def _judge(
         self, event: Event, config: Config, caller: Caller, client: Client | None
     ) -> Outcome:
-        """The engine's outcome, within what the session remembers."""
-        dialect = client or registry.dialect(event.dialect)
-        support = dialect.support
-        limit = MAX_FOLLOW_UPS if config.max_follow_ups is None else config.max_follow_ups
-        limit = min(limit, support.stop_cap or limit)
-        with ExitStack() as stack:
-            open_page = self._memories.open
-            pages = [stack.enter_context(open_page(each)) for each in _sessions(event, client)]
-            for page in pages:
-                page.memory = on_event(page.memory, event, has_stop_flag=support.has_stop_flag)
-            held = next(filter(None, (latched(page.memory, event) for page in pages)), None)
-            if held is not None:
-                return held
-            denied = recalled(page.memory.denials for page in pages)
-            caller = replace(caller, denied=denied) if denied else caller
-            outcome = await self.engine_for(config).handle(event, caller)
-            for page in pages:
-                page.memory, outcome = capped(page.memory, outcome, limit=limit)
-            said = dialect.translate(outcome)
-            for page in pages if said.latch else ():
-                page.memory = closed(page.memory, event, said.latch)
-            verdict = said.answer.verdict
-            if (denied or verdict >= Verdict.DENY) and isinstance(event, _JUDGED):
-                denial = _denial(outcome, config, caller) if verdict >= Verdict.DENY else None
-                for page in pages:
-                    page.memory = taught(page.memory, event, verdict, denial)
-        return outcome
+        return await judge(
+            event,
+            caller,
+            speaker=client or registry.dialect(event.dialect),
+            config=config,
+            engine=self.engine_for(config),
+            pages=[self._memories.open(each) for each in _sessions(event, client)],
+        )
 
     def _settle(self, event: Event, client: Client | None) -> tuple[str, bool, Config]:
         """The session's root and the config in force there."""
@@ -316,14 +293,10 @@ def _sessions(event: Event, client: Client | None) -> list[str]:
     return [f"{each}:{event.session_id}" if event.session_id else "" for each in callers]
 
 
-def _denial(outcome: Outcome, config: Config, caller: Caller) -> Denial | None:
-    """What is to be remembered of a denied call, where a builtin in force has such remembered."""
-    for hook in config.hooks:
-        if hook.handler.kind == "builtin":
-            module = registry.builtin(hook.handler.values["use"])
-            if hasattr(module, "learn"):
-                return cast(LearningBuiltin, module).learn(outcome, caller)
-    return None
+def _is_said(outcome: Outcome, client: Client | None) -> bool:
+    """Whether the caller is told the verdict as it is."""
+    said = (client or registry.dialect(outcome.event.dialect)).translate(outcome).answer
+    return said.verdict is outcome.verdict
 
 
 def _rank(hook: Hook) -> int:

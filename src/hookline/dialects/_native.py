@@ -274,18 +274,23 @@ def _built(cls: type[Any], values: dict[str, Any]) -> Event:
     if isinstance(values.get("task"), dict):
         values["task"] = Task(**{k: str(v) for k, v in values["task"].items()})
     is_text = _is_text(cls.event_id())
-    known = {name: value for name, value in values.items() if name in is_text}
-    for name, value in known.items():
-        if is_text[name] and not isinstance(value, str):
-            known[name] = msgspec.json.encode(value).decode()
-        elif isinstance(value, list):
-            known[name] = tuple(value)
-    plain = {k: v for k, v in known.items() if k not in _BUILT}
+    known: dict[str, Any] = {}
+    plain = True
+    for name, value in values.items():
+        text = is_text.get(name)
+        if text is None:
+            continue
+        if text:
+            known[name] = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        else:
+            known[name] = tuple(value) if isinstance(value, list) else value
+            plain = plain and name in _BUILT
     event: Event
-    if all(is_text[name] for name in plain):
+    if plain:
         event = cls(**known)  # as it is with most events: then there is nothing to force
         return event
-    event = msgspec.convert({"event": cls.event_id(), **plain}, cls, strict=False)
+    given = {k: v for k, v in known.items() if k not in _BUILT}
+    event = msgspec.convert({"event": cls.event_id(), **given}, cls, strict=False)
     return replace(event, **{k: v for k, v in known.items() if k in _BUILT})
 
 

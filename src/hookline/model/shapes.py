@@ -74,10 +74,11 @@ class Form(Struct, frozen=True, forbid_unknown_fields=True):
             return Likeness(Fit.FOREIGN, f"it never sends `{stray}`")
         if isinstance(said, str) and said not in self.events and not self._alike(said):
             return Likeness(Fit.FOREIGN, f"it has no event `{said[:60]}`")
-        named = (self.names,) if self.names else ()
-        needed = (*named, *self.needs, *own.needs)
-        missing = [key for key in needed if not _has(data, key)]
-        mark = next((mark for mark in self.marks if _all(data, mark.split("+"))), "")
+        needed, plain, others = _needed(self.names, self.needs, own.needs)
+        missing = []
+        if not (data.keys() >= plain and _all(data, others)):
+            missing = [key for key in needed if not _has(data, key)]
+        mark = next((mark for mark, keys in _marks(self.marks) if _all(data, keys)), "")
         if self.always_marked and not mark:
             return Likeness(Fit.FOREIGN, f"it always sends `{self.marks[0]}`")
         if missing and len(missing) == len(needed):
@@ -105,6 +106,8 @@ class Shape(Struct, frozen=True, forbid_unknown_fields=True):
 
     def judge(self, data: Mapping[str, Any], event: str | None) -> Likeness:
         """How well a payload fits this client, in the form that it fits best."""
+        if len(self.forms) == 1:
+            return self.forms[0].judge(data, event)
         return max((form.judge(data, event) for form in self.forms), key=lambda each: each.rank)
 
     def is_set(self, env: Mapping[str, str]) -> bool:
@@ -134,7 +137,25 @@ def _never(
     all_events: tuple[str, ...], own: tuple[str, ...], needs: tuple[str, ...]
 ) -> tuple[frozenset[str], tuple[str, ...]]:
     """The keys that an event never has: by their names alone, and those with a condition."""
-    keys = [key for key in (*all_events, *own) if key not in needs]
+    return _parted(tuple(key for key in (*all_events, *own) if key not in needs))
+
+
+@cache
+def _needed(
+    name: str, all_events: tuple[str, ...], own: tuple[str, ...]
+) -> tuple[tuple[str, ...], frozenset[str], tuple[str, ...]]:
+    """The keys that an event always has: all, by their names alone, and those with a condition."""
+    keys = (*((name,) if name else ()), *all_events, *own)
+    return keys, *_parted(keys)
+
+
+@cache
+def _marks(marks: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Each mark with the keys that count together for it."""
+    return tuple((mark, tuple(mark.split("+"))) for mark in marks)
+
+
+def _parted(keys: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
     plain = frozenset(key for key in keys if not _taken_apart(key)[1])
     return plain, tuple(key for key in keys if key not in plain)
 

@@ -130,6 +130,7 @@ _LIKELY: Mapping[str, tuple[str, ...]] = {
     "new": ("new", "new_string", "newString", "new_str"),
 }
 _TEXT_FIELDS = ("command", "path", "url", "query", "content", "old", "new")
+_LIKELY_KEYS = {normal: frozenset(keys) for normal, keys in _LIKELY.items()}
 
 
 def patched_paths(patch: str) -> tuple[str, ...]:
@@ -177,11 +178,14 @@ class ToolTable:
         row = self.rows.get(name)
         mcp = _mcp_name(name) if row is None else None
         fields: dict[str, Any] = {}
+        keys, given = {} if row is None else row.keys, input.keys()
         for normal in _TEXT_FIELDS:
+            if normal not in keys and given.isdisjoint(_LIKELY_KEYS[normal]):
+                continue  # as it is with most of them
             value = _text(input.get(self._key(row, normal, input)))
             if value is not None:
                 fields[normal] = value
-        if row is None or "command" not in row.keys:
+        if "command" not in keys:
             # Without one true key, what runs may stand under any of these: judge all of them.
             found = [text for key in _LIKELY["command"] if (text := _lines(key, input.get(key)))]
             if found:

@@ -2,8 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from time import monotonic
 
 from hookline.store.answers import FRESH, Answered, Arrival, Slot
@@ -76,36 +75,28 @@ class BriefAnswers:
         self._clock = clock
         self._groups: dict[tuple[object, ...], _Group] = {}
 
-    @asynccontextmanager
-    async def once(
-        self, arrival: Arrival | None, *, timeout: float | None = None
-    ) -> AsyncIterator[Slot]:
+    def once(self, arrival: Arrival | None, *, timeout: float | None = None) -> "_Once":
         """The slot of a call. While the first one's hooks run, an equal call waits here.
 
         At most half of ``timeout``, so that it can still judge by itself when the first one does
         not come to an end.
         """
-        if arrival is None:
-            yield Slot()
-            return
+        return _Once(self, arrival, _WAIT if timeout is None else timeout / 2)
+
+    async def begin(self, arrival: Arrival, wait: float) -> tuple[Slot, _Call | None]:
+        """The slot, and the call that it is the first of; None where it was answered already."""
         group = self._group(arrival)
         earlier = group.earlier(arrival)
         if earlier is not None:
-            known = await self._answer_of(earlier, _WAIT if timeout is None else timeout / 2)
+            known = await self._answer_of(earlier, wait)
             if known is not None:
                 earlier.entries.add(arrival.entry)
-                yield Slot(known)
-                return
-        call = group.begin(arrival, self._clock())
-        slot = Slot()
-        try:
-            yield slot
-            call.known, call.at = slot.kept, self._clock()
-        finally:
-            call.answered.set()
-            if call.is_large:
-                # Of a megabyte that takes as long as all the rest: when the answer has left.
-                asyncio.get_running_loop().call_soon(call.shrink)
+                return Slot(known), None
+        return Slot(), group.begin(arrival, self._clock())
+
+    def keep(self, call: _Call, slot: Slot) -> None:
+        """What the call was answered, for those that are equal to it."""
+        call.known, call.at = slot.kept, self._clock()
 
     def _group(self, arrival: Arrival) -> _Group:
         key = (arrival.event.session_id, type(arrival.event), arrival.policy)
@@ -124,3 +115,32 @@ class BriefAnswers:
                 return None
         fresh = 0 <= self._clock() - call.at <= FRESH
         return call.known if fresh else None
+
+
+class _Once:
+    """Written out, because every event passes here and a generator costs more."""
+
+    __slots__ = ("_answers", "_arrival", "_call", "_slot", "_wait")
+
+    def __init__(self, answers: BriefAnswers, arrival: Arrival | None, wait: float) -> None:
+        self._answers = answers
+        self._arrival = arrival
+        self._wait = wait
+        self._call: _Call | None = None
+
+    async def __aenter__(self) -> Slot:
+        if self._arrival is None:
+            return Slot()
+        self._slot, self._call = await self._answers.begin(self._arrival, self._wait)
+        return self._slot
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        call = self._call
+        if call is None:
+            return
+        if kind is None:
+            self._answers.keep(call, self._slot)
+        call.answered.set()
+        if call.is_large:
+            # Of a megabyte that takes as long as all the rest: when the answer has left.
+            asyncio.get_running_loop().call_soon(call.shrink)

@@ -20,22 +20,26 @@ class SessionMemories:
     def __init__(self, home: str) -> None:
         self._dir = os.path.join(home, "memory")
 
-    @contextmanager
-    def open(self, session: str) -> Iterator["Page"]:
+    def open(self, session: str) -> "_Opened":
         """The session's memory; what changed is written back when it is closed.
 
         Raises HooklineError when it cannot be read or kept: a latch that is forgotten would open
         every gate.
         """
-        path = os.path.join(self._dir, sha256(session.encode("utf-8", "surrogatepass")).hexdigest())
-        try:
-            known = _read(path) if session else SessionMemory()
-            page = Page(known)
-            yield page
-            if session and page.memory != known:
-                self._write(path, known, page.memory)
-        except OSError as error:
-            raise HooklineError(f"cannot keep the memory of a session: {error}") from error
+        return _Opened(self, session)
+
+    def read(self, session: str) -> SessionMemory:
+        """As it is kept; an empty one for a session without a name. Raises OSError."""
+        return _read(self._path(session)) if session else _NOTHING
+
+    def write(self, session: str, before: SessionMemory, after: SessionMemory) -> None:
+        """Keeps what has changed. Raises OSError."""
+        if session and after != before:
+            self._write(self._path(session), before, after)
+
+    def _path(self, session: str) -> str:
+        name = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
+        return f"{self._dir}/{name}"
 
     def _write(self, path: str, before: SessionMemory, after: SessionMemory) -> None:
         os.makedirs(self._dir, mode=0o700, exist_ok=True)
@@ -51,6 +55,39 @@ class SessionMemories:
             os.replace(temporary, path)
         finally:
             os.close(lock)
+
+
+class _Opened:
+    """Written out, because every event passes here and a generator costs more."""
+
+    __slots__ = ("_before", "_memories", "_page", "_session")
+
+    def __init__(self, memories: SessionMemories, session: str) -> None:
+        self._memories = memories
+        self._session = session
+
+    def __enter__(self) -> "Page":
+        try:
+            self._before = self._memories.read(self._session)
+        except OSError as error:
+            raise _unkept(error) from error
+        self._page = Page(self._before)
+        return self._page
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> None:
+        if isinstance(error, OSError):
+            raise _unkept(error) from error
+        if kind is None:
+            try:
+                self._memories.write(self._session, self._before, self._page.memory)
+            except OSError as failed:
+                raise _unkept(failed) from failed
+
+
+def _unkept(error: OSError) -> HooklineError:
+    return HooklineError(f"cannot keep the memory of a session: {error}")
 
 
 class BriefMemories:
