@@ -31,6 +31,7 @@ ASIDE = (
     "shell/",
     "processes/",
     "app.py",
+    "sessions.py",
     "journals.py",
     "registry.py",
 )
