@@ -3,9 +3,11 @@
 import json
 import threading
 from collections.abc import Callable, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
+
+from support.loopback import Loopback, Quiet
 
 __all__ = ["Asked", "Calls", "Endpoint", "Raw", "Reply", "completion"]
 
@@ -46,7 +48,7 @@ Reply = str | Raw | Calls | Callable[[BaseHTTPRequestHandler, threading.Event], 
 """Text of the model's, something else, or a function that writes by itself until the end."""
 
 
-class Endpoint:
+class Endpoint(Loopback):
     """Gives its replies in order, and the last one to whoever asks again."""
 
     def __init__(self, *replies: Reply) -> None:
@@ -56,22 +58,13 @@ class Endpoint:
         self.asked: list[Asked] = []
         endpoint = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(Quiet):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
                 endpoint._serve(self)
 
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
+        super().__init__(Handler)
 
     def __exit__(
         self,
@@ -80,14 +73,12 @@ class Endpoint:
         trace: TracebackType | None,
     ) -> None:
         self.ended.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        super().__exit__(kind, error, trace)
 
     @property
     def url(self) -> str:
         """What a config says as `endpoint`."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        return f"{self.origin}/v1"
 
     def _serve(self, handler: BaseHTTPRequestHandler) -> None:
         raw = handler.rfile.read(int(handler.headers.get("content-length") or 0))

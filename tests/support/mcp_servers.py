@@ -2,11 +2,10 @@
 
 import json
 import sys
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from types import TracebackType
 from typing import Any
+
+from support.loopback import Loopback, Quiet
 
 __all__ = ["HOSTILE", "HttpServer", "Toolbox"]
 
@@ -130,14 +129,14 @@ class Toolbox:
         return [json.loads(line) for line in lines]
 
 
-class HttpServer:
+class HttpServer(Loopback):
     """A server over streamable HTTP, which answers in JSON or in a stream of events."""
 
     def __init__(self, *, streams: bool = False, token: str = "", status: int = 200) -> None:
         self.headers: list[dict[str, str]] = []
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(Quiet):
             def do_POST(self) -> None:
                 message = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 sent = {name.lower(): value for name, value in self.headers.items()}
@@ -175,23 +174,5 @@ class HttpServer:
                 self.end_headers()
                 self.wfile.write(body)
 
-            def log_message(self, format: str, *args: Any) -> None:
-                """Nothing: tests read ``headers``."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/mcp"
-        self._thread = Thread(target=self._server.serve_forever, daemon=True)
-
-    def __enter__(self) -> "HttpServer":
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(Handler)
+        self.url = f"{self.origin}/mcp"
