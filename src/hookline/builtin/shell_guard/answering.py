@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from hookline.builtin.shell_guard.left_open import LEAVE_OPEN, may_wait
 from hookline.builtin.shell_guard.model import Finding
 from hookline.builtin.shell_guard.quick import is_plainly_harmless
 from hookline.builtin.shell_guard.world import World
@@ -25,13 +26,18 @@ __all__ = ["answer"]
 
 def answer(command: str, event: Event, caller: Caller, options: "Options") -> Answer:
     """What is said about a command."""
-    if not options.deny and not options.protect and is_plainly_harmless(command):
+    quick = not (options.deny or options.protect or _may_be_left_open(command, event))
+    if quick and is_plainly_harmless(command):
         return PASS
     if options.allow and _is_allowed(command, options) and not _joins(command):
         return PASS
     world = _world(event, caller, options)
     worst = _worst(_findings(command, world, options), options)
     return PASS if worst is None else _said(worst, world, options)
+
+
+def _may_be_left_open(command: str, event: Event) -> bool:
+    return event.dialect in LEAVE_OPEN and may_wait(command)
 
 
 def _is_allowed(command: str, options: "Options") -> bool:
@@ -122,6 +128,7 @@ def _world(event: Event, caller: Caller, options: "Options") -> World:
         protect=(*_protected(options.protect, home, project), *caller.own)
         if options.protect
         else caller.own,
+        left_open=event.dialect in LEAVE_OPEN,
         steps=[],
     )
 

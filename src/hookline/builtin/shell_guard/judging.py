@@ -18,6 +18,7 @@ from hookline.builtin.shell_guard.families import (
     unseen,
 )
 from hookline.builtin.shell_guard.families.register import JUDGES
+from hookline.builtin.shell_guard.left_open import left_open
 from hookline.builtin.shell_guard.model import Act, Finding, fatal, risky
 from hookline.builtin.shell_guard.reading import Story, read
 from hookline.builtin.shell_guard.secret_files import is_secret
@@ -70,6 +71,8 @@ def found_in(
             if "$" in act.words[0] or act.name == "eval":
                 yield from _by_value(act, world)
     yield from _around(story, world)
+    if world.left_open and not nested:
+        yield from left_open(story)
     if world.exhausted:
         yield _too_much(story)
 

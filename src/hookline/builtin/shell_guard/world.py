@@ -103,6 +103,8 @@ class World(Struct, frozen=True, kw_only=True):
     project: str
     env: Mapping[str, str] = {}
     protect: tuple[str, ...] = ()
+    left_open: bool = False
+    """Whether the platform lets an agent type into a command that still runs, unseen by hooks."""
     depth: int = 0
     """Code inside code so far."""
     steps: list[int] = []
