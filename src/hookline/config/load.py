@@ -19,8 +19,7 @@ from hookline.config.discover import MANAGED_FILE, config_dirs, place_of, user_f
 from hookline.config.layers import Layers, Look, Sources
 from hookline.config.pause import Pause, pause_file, read_pause
 from hookline.config.pins import Draft, draft
-from hookline.config.reading import Reading, are_settled
-from hookline.config.stamps import Stamps
+from hookline.config.reading import Reading, Stamp, are_settled, stamp_of
 from hookline.config.trust import TrustedSet, TrustStore
 from hookline.config.types import Config, ConfigFile, Kit, Note
 from hookline.model.errors import ConfigError, Problem, TrustError
@@ -61,7 +60,7 @@ class _Kept(Struct, frozen=True):
     config: Config
     files: tuple[ConfigFile, ...]
     noted: tuple[Note, ...]
-    stamps: Stamps
+    stamps: Mapping[str, Stamp]
     pause: Pause | None
     paused: bool
     settled: bool
@@ -69,7 +68,13 @@ class _Kept(Struct, frozen=True):
     def is_fresh(self, now: float) -> bool:
         """Whether loading again would find exactly the same."""
         paused = self.pause is not None and self.pause.holds(now)
-        return self.settled and self.paused == paused and self.stamps.hold()
+        if not self.settled or self.paused != paused:
+            return False
+        # A plain loop: every event of every agent waits for it.
+        for path, stamp in self.stamps.items():  # noqa: SIM110
+            if stamp_of(path) != stamp:
+                return False
+        return True
 
     def is_equal(self, files: Sequence[ConfigFile], noted: Sequence[Note], paused: bool) -> bool:
         """Whether what was found this time is what was found before."""
@@ -167,8 +172,7 @@ class Loader:
             config = assemble(files, paused=paused)
             config = replace(config, notes=(*noted, *config.notes))
         settled = are_settled(look.stamps.values(), now)
-        stamps = Stamps(look.stamps)
-        self._keep(dirs, _Kept(config, files, noted, stamps, pause, paused, settled))
+        self._keep(dirs, _Kept(config, files, noted, look.stamps, pause, paused, settled))
         return config
 
     def pins_for(self, hook: Hook) -> PinnedFiles:

@@ -20,7 +20,7 @@ _AGAIN = r"(?![ \t]++=)"
 """No type, behind which the value is still to come: ``token: str = …``."""
 _EMPTY = r"''(?!')|\"\"(?!\")"
 _VALUE = re.compile(
-    r"[:=>]{0,2}[ \t]*+(?:"
+    r"[:=>]{0,2}+[ \t]*+(?:"
     r"[;|<>,&(){}\[#]"  # no value begins so
     rf"|[bfruBFRU]{{0,2}}(?:{_EMPTY}|'[^'\"`\\\n]{{1,{_SHORT}}}'|\"[^'\"`\\\n]{{1,{_SHORT}}}\")"
     rf"|[^\s\"'`;|<>&)\\]{{1,{_SHORT}}}(?={_ENDS}){_AGAIN}"
@@ -28,7 +28,7 @@ _VALUE = re.compile(
     rf"|[A-Za-z_][A-Za-z_.]{{0,100}}+(?:\(|(?={_ENDS}){_AGAIN}))".encode()
 )
 _LINE = re.compile(
-    rf"[:=>]{{0,2}}[ \t]*+(?:{_EMPTY}|[^\w\s\"'`\\]{{0,3}}[ \t]*+\r?\n"
+    rf"[:=>]{{0,2}}+[ \t]*+(?:{_EMPTY}|[^\w\s\"'`\\]{{0,3}}[ \t]*+\r?\n"
     rf"|[^\s\"'`\\][^\r\n\"'`\\]{{0,{_SHORT - 1}}}\r?\n"
     r"|[A-Za-z_][\w.]{0,100}+\([^\n\"'`\\]{0,60}\n)".encode()
 )

@@ -462,7 +462,7 @@ class TestFreshness:
             return stamps.setdefault(path, (frozen, 0) if os.path.exists(path) else (2,))
 
         monkeypatch.setattr("hookline.config.layers.stamp_of", coarse)
-        monkeypatch.setattr("hookline.config.stamps.stamp_of", coarse)
+        monkeypatch.setattr("hookline.config.load.stamp_of", coarse)
         world.ahead = 0
         put(world.user, "user")
         loader = world.loader()
