@@ -218,7 +218,7 @@ def test_a_warning_that_nobody_was_there_to_hear_is_said_to_the_next(place: Plac
     place.ask()
     give_up(place, meanwhile=lambda: shutil.rmtree(place.state / "journal"))
     place.write(DENY)
-    assert "removed while in use" in place.ask()["notice"][0]
+    assert "journal" in place.ask()["notice"][0]
     assert "notice" not in place.ask()
 
 
