@@ -187,8 +187,14 @@ class App:
     def _build(self, config: Config) -> Engine:
         modules = self.kit.handlers
         services = replace(self.kit.services, models=config.models)
+        managed = replace(services, models=config.managed_models)
         bound = [
-            Bound(hook, modules[hook.handler.kind].make(hook, services)) for hook in config.hooks
+            Bound(hook, modules[hook.handler.kind].make(hook, managed if above else services))
+            for above, hooks in (
+                (True, config.hooks[: config.managed]),
+                (False, config.hooks[config.managed :]),
+            )
+            for hook in hooks
         ]
         # Layers in order; sorting is stable, so the order inside a layer stays as configured, and
         # among another platform's hooks as that platform has it.

@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from hookline.app import App
+from hookline.config.types import Config
 from hookline.model.events import PreToolUse
+from hookline.model.hook import HandlerSpec, Hook, Layer, OnError, Source
+from hookline.model.models import ModelEntry
 from hookline.model.tools import tool
 from hookline.model.verdicts import Verdict
 from support.cli import Machine
@@ -75,6 +78,15 @@ def test_a_person_may_say_that_a_missing_judge_is_no_obstacle(
     user(machine, "http://127.0.0.1:1/v1", on_error=on_error)
     outcome = fired(machine, shell())
     assert (outcome["verdict"], len(outcome["notice"])) == (verdict, notices)
+
+
+def test_what_a_judge_could_not_look_at_is_hidden_unless_a_person_says_otherwise(
+    machine: Machine,
+) -> None:
+    event = {"event": "post_tool_use", "tool": {"name": "shell", "command": "ls", "output": "x"}}
+    for keys, verdict in (({}, "deny"), ({"on_error": "warn"}, "pass"), ({"guard": False}, "pass")):
+        user(machine, "http://127.0.0.1:1/v1", on="post_tool_use", **keys)
+        assert fired(machine, event)["verdict"] == verdict
 
 
 def test_a_judge_that_fails_never_keeps_an_agent_going(machine: Machine) -> None:
@@ -212,6 +224,35 @@ def test_a_project_cannot_send_what_is_asked_elsewhere(machine: Machine) -> None
         assert done.json["verdict"] == "deny"
         assert theirs.asked == []
     assert "counts only in the user's own config" in done.out + done.err
+
+
+def test_a_user_cannot_send_what_managed_hooks_ask_elsewhere(machine: Machine) -> None:
+    hooks = tuple(
+        Hook(
+            name=name,
+            events=("pre_tool_use",),
+            handler=HandlerSpec("judge", {"judge": {"model": "mine", "prompt": name}}),
+            on_error=OnError.BLOCK,
+            source=Source(layer=layer),
+        )
+        for name, layer in (("theirs", Layer.MANAGED), ("mine", Layer.USER))
+    )
+    app = App(env={}, cwd=str(machine.project), home=str(machine.state), person=machine.env)
+    with Endpoint(says("pass")) as endpoint:
+        models = {"mine": ModelEntry(model="openai/scripted", endpoint=endpoint.url)}
+        engine = app.engine_for(Config(hooks=hooks, models=models, managed=1))
+        event = PreToolUse(tool=tool("shell", command="ls"), cwd=str(machine.project))
+
+        async def scenario() -> Any:
+            try:
+                return await engine.handle(event)
+            finally:
+                await app.aclose()
+
+        theirs, mine = asyncio.run(scenario()).runs
+        assert len(endpoint.asked) == 1
+    assert "no model is called `mine`" in theirs.failed
+    assert mine.answer.verdict is Verdict.PASS
 
 
 def test_mistakes_in_judges_and_models_are_told_with_their_lines(machine: Machine) -> None:

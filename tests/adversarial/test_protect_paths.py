@@ -21,7 +21,7 @@ from hookline.model.outcome import Reply
 from hookline.model.ports import Caller
 from hookline.model.tools import tool
 from hookline.model.verdicts import Verdict
-from hookline.testing import edit, shell, write
+from hookline.testing import edit, read, shell, write
 from support.clients.effects import Does
 
 NATIVE = [name for name in registry.dialect_names() if name != "canonical"]
@@ -448,9 +448,100 @@ def test_a_path_cannot_hide_behind_other_values(world: World) -> None:
     assert world.said(event).verdict in {Verdict.ASK, Verdict.DENY}
 
 
-@pytest.mark.parametrize("path", ["x\0y", "a" * 100_000, "\ud800", "~nobody-here/x", ""])
+@pytest.mark.parametrize("path", ["\ud800", "~nobody-here/x", ""])
 def test_a_path_that_can_be_no_file_is_left_to_the_tool(path: str, world: World) -> None:
     assert world.said(write(path, cwd=str(world.project))).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize("path", ["x\0y", "a" * 100_000, "~/.claude/settings.json\0", "\0"])
+def test_what_is_no_path_is_asked_about(path: str, world: World) -> None:
+    assert world.said(write(path, cwd=str(world.project))).verdict is Verdict.ASK
+    assert world.said(read(path, cwd=str(world.project))).verdict is Verdict.ASK
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "~/.claude/" + "./" * 2_100 + "settings.json",
+        "~/" + "x/../" * 900 + ".claude/settings.json",
+        "~/../home/" + "/" * 5_000 + ".claude/settings.json",
+        "src/../" + "x/../" * 900 + "hookline.yaml",
+        "./" * 2_100 + "innocent.json",
+        "./" * 2_100 + "config/settings.json",
+    ],
+)
+def test_a_path_is_as_long_as_it_is_when_tidied(path: str, world: World) -> None:
+    assert world.said(write(path, cwd=str(world.project))).verdict is Verdict.DENY
+    event = PreToolUse(tool=tool("mcp__fs__write", path=path), cwd=str(world.project))
+    assert world.said(event).verdict is Verdict.DENY
+
+
+def test_long_text_of_an_unknown_tool_is_no_path(world: World) -> None:
+    event = PreToolUse(tool=tool("mcp__notes__write", text="a word " * 2_000), cwd="/")
+    assert world.said(event).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat .en[^x]",
+        "cat .en[[:lower:]]",
+        "cat .[[=e=]]nv",
+        "cat .en[[.v.]]",
+        "cat ../../home/.ss[^a]/id_r[^b]a",
+        "shopt -s dotglob; cat *",
+        "shopt -s nullglob dotglob; cat *",
+        "s'h'opt -s \"dot\"glob; cat *",
+        "x=dotglob; shopt -s $x; cat *",
+        "bash -O dotglob -c 'cat *'",
+        "x=dotglob; bash -O $x -c 'cat *'",
+        "BASHOPTS=dotglob bash -c 'cat *'",
+        "GLOBIGNORE=x; cat *",
+        "shopt -s nocaseglob; cat .EN?",
+        "cat ./*/../*/../*/../.en*",
+        "cat ./*/../*/../*/../*/../*/../.en*",
+        "cat .en[" + "v" * 5_000 + "]",
+    ],
+)
+def test_patterns_are_read_as_shells_expand_them(command: str, world: World) -> None:
+    assert world.shell(command) in {Verdict.ASK, Verdict.DENY}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cp x ../../home/.claude/setting[[:lower:]].json",
+        "cp docs/setting[[:lower:]].json ../../home/.claude/",
+        "cp docs/setting[^x].json ../../home/.claude/",
+        "cp x ./*/../*/../*/../*/../hookline.yam[^x]",
+    ],
+)
+def test_agents_files_are_not_changed_by_a_shells_own_patterns(command: str, world: World) -> None:
+    assert world.shell(command) is Verdict.DENY
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat *",
+        "shopt -s nullglob; cat *",
+        "shopt -s nullglob globstar\ncat *",
+        "curl -O $url; cat src/*",
+        "cat src/[^b].py src/[[:lower:]].py",
+        "ls ./*/../*/../*/../src/*.py",
+    ],
+)
+def test_ordinary_patterns_stay_quiet(command: str, world: World) -> None:
+    assert world.shell(command) is Verdict.PASS
+
+
+def test_a_search_through_thousands_of_directories_is_asked_about(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    for number in range(3_000):
+        (world.project / "many" / str(number % 50) / str(number)).mkdir(parents=True)
+    assert world.shell("cat many/*/*/z1*") is Verdict.PASS
+    command = "cat " + " ".join(f"many/*/*/z{number}*" for number in range(40))
+    assert world.shell(command) is Verdict.ASK
 
 
 @pytest.mark.parametrize(
@@ -468,6 +559,9 @@ def test_a_path_that_can_be_no_file_is_left_to_the_tool(path: str, world: World)
         "echo x " + "> $a " * 5_000,
         "x=1; " * 3_000 + "rm " + "$y " * 3_000,
         "cd a; " * 5_000,
+        "cat src/" + "[" * 10_000,
+        "cat [" + "[:a:" * 2_000,
+        "cat [" + "[:a:" * 250,
         "\x00\x01\x02 > \ud800",
     ],
 )

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable
-from functools import lru_cache
 from stat import S_ISLNK
 
 __all__ = ["Links", "resolved", "spellings"]
@@ -64,19 +63,12 @@ def spellings(directories: Iterable[str]) -> tuple[str, ...]:
 
 
 def resolved(path: str) -> str:
-    """A directory with its links followed; anew only when it is another one or was changed."""
+    """A directory with its links followed; empty where no file can have that name."""
+    # Never remembered: what lies above it may be moved without a trace on the directory itself.
     try:
-        there = os.stat(path)
-    except OSError:
-        return _tidy(os.path.realpath(path))
-    except ValueError:
+        return _followed(path)
+    except (OSError, ValueError):
         return ""
-    return _resolved(path, there.st_dev, there.st_ino, there.st_ctime_ns)
-
-
-@lru_cache(256)
-def _resolved(path: str, device: int, inode: int, changed: int) -> str:
-    return _tidy(os.path.realpath(path))
 
 
 def _entry(folder: str, name: str) -> str:

@@ -95,10 +95,19 @@ class Places(Struct, frozen=True):
         return [os.path.join(base, path) for base in self.bases]
 
     def spots(self, path: str) -> list[str]:
-        """Those places tidied, and what they are once all links are followed."""
-        if "\0" in path or len(path) > _LONGEST:
+        """Those places tidied, and what they are once all links are followed.
+
+        None of what is no path, which says nothing about what a tool makes of it.
+        """
+        if "\0" in path:
             return []
         meant = self.absolute(path)
+        if len(path) > _LONGEST:
+            # The system takes none that long, but a tool may tidy it before it asks the system.
+            tidy = [normal(each) for each in meant or [path]]
+            if max(map(len, tidy)) > _LONGEST:
+                return []
+            meant = meant and tidy
         if not meant:
             return [normal(path)]  # its name counts even where nobody knows the directory
         found = dict.fromkeys(map(normal, meant))

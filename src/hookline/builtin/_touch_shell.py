@@ -8,11 +8,11 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from glob import iglob
 from itertools import pairwise
 
 from msgspec import Struct
 
+from hookline.builtin._globbing import Lookup, TooManyError
 from hookline.builtin._paths import Places
 from hookline.builtin._touch_code import INTERPRETERS, Right, Use, code_uses
 from hookline.builtin._touch_patch import patch_uses
@@ -189,15 +189,21 @@ class _Reader:
 
     def _copied(self, use: Use, folder: str, bases: tuple[str, ...]) -> Iterator[Touch]:
         """The files that a pattern puts into a directory, by the names they have now."""
-        for pattern in self._where.reach(bases, self._known(use.source)):
-            for number, each in enumerate(iglob(pattern)):
-                sure = number < _MAX_COPIED
-                path = os.path.join(folder, os.path.basename(each) if sure else "*")
-                yield Touch(
-                    path, use.right, sure, glob=not sure, bases=bases, lost=self._where.lost
-                )
-                if not sure:
-                    return
+        wholes = self._where.reach(bases, self._known(use.source))
+        lost = self._where.lost
+        try:
+            for number, each in enumerate(self._lookup.there(wholes)):
+                if number == _MAX_COPIED:
+                    raise TooManyError
+                path = os.path.join(folder, os.path.basename(each.path))
+                yield Touch(path, use.right, bases=bases, lost=lost)
+        except TooManyError:
+            path = os.path.join(folder, "*")
+            yield Touch(path, use.right, sure=False, glob=True, bases=bases, lost=lost)
+
+    @cached_property
+    def _lookup(self) -> Lookup:
+        return Lookup(self.text, self._env)
 
     def _is_directory(self, path: str, bases: tuple[str, ...]) -> bool:
         """Whether it is one, or may be made one by the same text."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hookline.builtin._links import Links, spellings
-from hookline.builtin._paths import Places, homes
+from hookline.builtin._paths import Places, homes, normal
 from hookline.builtin._touch_code import Right
 from hookline.builtin._touch_shell import Touch, shell_touches
 from hookline.model.events.tool import ToolEvent
@@ -108,10 +108,15 @@ def _named(value: Any) -> Iterator[str]:
             waiting += each.values()
         elif isinstance(each, list | tuple):
             waiting += each
-        elif isinstance(each, str) and 0 < len(each) <= _LONGEST and each not in seen:
+        elif isinstance(each, str) and each and each not in seen and not _is_text(each):
             seen.add(each)
-            if "\n" not in each and not _REMOTE.match(each):
+            if not _REMOTE.match(each):
                 yield _local(each)
+
+
+def _is_text(value: str) -> bool:
+    """Whether it can be no path: it has lines, or is too long without its `.` and `..` even."""
+    return "\n" in value or (len(value) > _LONGEST and len(normal(value)) > _LONGEST)
 
 
 def _local(path: str) -> str:

@@ -5,12 +5,11 @@ The agents' own hook files and hookline's config and state cannot be changed, wh
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 
 from msgspec import Struct
 
 from hookline.builtin._agent_files import OWN_FILES
-from hookline.builtin._globbing import Match, has_signs, matches
+from hookline.builtin._globbing import Lookup, Match, TooManyError, has_signs, plain_signs
 from hookline.builtin._own_files import OwnFiles
 from hookline.builtin._paths import Globs, Places
 from hookline.builtin._protected import DEFAULTS, FINE, KEY_FOLDERS, Judged, Line
@@ -27,10 +26,6 @@ PRIORITY: int = 20
 GUARD: bool = True
 
 _MAX_TOUCHES = 2_000
-_MAX_PATTERNS = 50
-_MAX_MATCHES = 20_000
-_MAX_SIGNS = 3
-_TOO_MANY = (Match("", False, False),)
 _BY_NAME = frozenset({Right.READ, Right.USE})
 _SAID = {Right.READ: "read", Right.WRITE: "changed", Right.DELETE: "deleted", Right.USE: "used"}
 
@@ -94,10 +89,10 @@ def _worst(rules: "_Rules", event: ToolEvent, caller: Caller) -> Judged:
     places = places_of(event, caller)
     own = OwnFiles(places, caller)
     found = _first(touches(event, caller, places))
-    left = _Left()
+    lookup = Lookup(event.tool.command or "", caller.env)
     worst = FINE
     for touch in _worth_a_look(found[:_MAX_TOUCHES], rules, own, places):
-        for judged in _judge(rules, own, touch, places, left):
+        for judged in _judge(rules, own, touch, places, lookup):
             if judged.verdict is Verdict.DENY:
                 return judged
             worst = worst if worst.verdict is Verdict.ASK else judged
@@ -124,7 +119,10 @@ def _worth_a_look(
     forms: list[str] = []
     for touch in plain:
         here = places.from_bases(touch.bases)
-        for spot in here.spots(touch.path):
+        spots = here.spots(touch.path)
+        if not spots:
+            return found
+        for spot in spots:
             if touch.right is not Right.READ and own.may_be(spot):
                 return found
             forms.append(here.forms(spot))
@@ -143,16 +141,8 @@ def _is_plain(touch: Touch) -> bool:
     )
 
 
-class _Left:
-    """How many patterns may still be looked up for one event, and how many files for them."""
-
-    def __init__(self) -> None:
-        self.patterns = _MAX_PATTERNS
-        self.matches = _MAX_MATCHES
-
-
 def _judge(
-    rules: "_Rules", own: OwnFiles, touch: Touch, places: Places, left: _Left
+    rules: "_Rules", own: OwnFiles, touch: Touch, places: Places, lookup: Lookup
 ) -> Iterator[Judged]:
     """What is said about one path, everything that is not fine."""
     here = places.from_bases(touch.bases)
@@ -161,15 +151,21 @@ def _judge(
         yield from own.lost(touch)
     if not touch.glob or not has_signs(touch.path):
         return
-    for path in own.matching(touch.path, here) if touch.right is not Right.READ else ():
-        yield from _said(rules, own, touch, path, here)
-    left.patterns -= 1
+    try:
+        pattern = plain_signs(touch.path)
+        for path in own.matching(pattern, here) if touch.right is not Right.READ else ():
+            yield from _said(rules, own, touch, path, here)
+        yield from _matched(rules, own, touch, lookup.there(here.absolute(pattern)), here)
+    except TooManyError:
+        yield Judged(Verdict.ASK, f"`{touch.path[:200]}` stands for more than can be looked at")
+
+
+def _matched(
+    rules: "_Rules", own: OwnFiles, touch: Touch, found: Iterable[Match], here: Places
+) -> Iterator[Judged]:
+    """What is said about the files that a pattern stands for."""
     straight: dict[str, bool] = {}
-    for path, is_link, is_folder in _there(touch.path, here) if left.patterns >= 0 else _TOO_MANY:
-        left.matches -= 1
-        if left.matches < 0 or left.patterns < 0:
-            yield Judged(Verdict.ASK, f"`{touch.path}` stands for more than can be looked at")
-            return
+    for path, is_link, is_folder in found:
         # A pattern may be thousands of files; most need no closer look.
         folder = os.path.dirname(path)
         if folder not in straight:
@@ -183,7 +179,10 @@ def _judge(
 def _said(
     rules: "_Rules", own: OwnFiles, touch: Touch, path: str, here: Places
 ) -> Iterator[Judged]:
-    for spot in here.spots(path):
+    spots = here.spots(path)
+    if not spots and _may_be_path(touch):
+        yield Judged(Verdict.ASK, f"`{path[:100]}` is no path that can be looked at")
+    for spot in spots:
         forms = here.forms(spot)
         if not rules.may_be(forms):
             forms = ""  # its name says nothing, but links and what it holds may
@@ -200,13 +199,10 @@ def _unsure(found: Judged) -> Judged:
     return Judged(Verdict.ASK, f"{found.reason}, as far as this command can be read")
 
 
-def _there(pattern: str, places: Places) -> Iterator[Match]:
-    """What a pattern stands for on disk."""
-    for whole in places.absolute(pattern):
-        # Each star may be a directory of thousands.
-        if sum(map(has_signs, whole.split("/"))) <= _MAX_SIGNS:
-            with suppress(ValueError):  # half a character, which no name can have
-                yield from matches(whole)
+def _may_be_path(touch: Touch) -> bool:
+    """Whether what is no path may become one."""
+    # A word that is only mentioned goes to the system as it is, which takes none that long.
+    return touch.sure or "\0" in touch.path or has_signs(touch.path)
 
 
 class _Rules:

@@ -41,7 +41,9 @@ def assemble(files: Sequence[ConfigFile], *, paused: bool = False) -> Config:
         project_allow=project_allow,
         max_follow_ups=_max_follow_ups(places, notes),
         journal=_journal(places, notes),
+        managed=sum(each.place.layer is Layer.MANAGED for each in in_force),
         models=_models(places, notes),
+        managed_models=_models([each for each in places if each.layer is Layer.MANAGED], []),
         digest=_digest(places, paused),
         notes=tuple(dict.fromkeys(notes)),
     )

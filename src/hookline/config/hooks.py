@@ -122,6 +122,9 @@ class HookCompiler:
         keys = entry.keys
         builtin = chosen.builtin
         guard = builtin.GUARD if builtin else any(EVENTS[event].gate for event in events)
+        # What a judge did not see must not be shown either, where it could have been hidden.
+        closes = guard or (chosen.kind == "judge" and any(EVENTS[event].hides for event in events))
+        closes = _or(keys.guard, closes)
         guard = _or(keys.guard, guard)
         hook = Hook(
             name=_or(keys.name, ""),
@@ -130,7 +133,7 @@ class HookCompiler:
             match=match,
             priority=_or(keys.priority, builtin.PRIORITY if builtin else DEFAULT_PRIORITY),
             timeout=timeout,
-            on_error=_or(keys.on_error, OnError.BLOCK if guard else OnError.WARN),
+            on_error=_or(keys.on_error, OnError.BLOCK if closes else OnError.WARN),
             guard=guard,
             always=keys.always,
             mode=keys.mode,

@@ -87,6 +87,10 @@ class Config(Struct, frozen=True, kw_only=True):
     """The lowest that a managed or user file says; None when none does."""
     journal: JournalSettings = JournalSettings()
     models: Mapping[str, ModelEntry] = {}
+    managed_models: Mapping[str, ModelEntry] = {}
+    """All that managed hooks know: a user must not send what they ask elsewhere."""
+    managed: int = 0
+    """How many of the hooks are managed ones, which come first."""
     digest: str = ""
     """Equal for configs of the same files with the same content, all in force alike."""
     notes: tuple[Note, ...] = ()

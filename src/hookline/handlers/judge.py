@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from hookline.handlers._exchange import as_asked
 from hookline.handlers._judge.spec import Cache, Spec
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, deny
 from hookline.model.errors import HandlerTimeout, HandlerUnavailable
 from hookline.model.hook import Hook
 from hookline.model.models import ModelEntry, Place, place_of
@@ -85,11 +85,19 @@ class Judge:
             raise HandlerTimeout(call.timeout) from error
 
     async def _judged(self, call: Call) -> Answer:
-        from hookline.handlers._judge.questions import ready
+        from hookline.handlers._judge.questions import Unseen, ready
         from hookline.handlers._judge.remembering import key_of
 
         style, place = self._asking(), self._place()
-        question = ready(style.question(call), redacts=style.redacts)
+        closes = self._closes(call)
+        strict = closes and call.event.gate
+        try:
+            question = ready(style.question(call), redacts=style.redacts, strict=strict)
+        except Unseen as error:
+            if not closes:
+                raise
+            # No failure, whatever `on_error` says: an agent must not choose to go unjudged.
+            return deny(f"hook `{call.hook.name}` cannot judge this, so it is blocked: {error}")
         key = key_of(f"{place}\0{place.url}", question)
         known = self._kept.get(key) if self._kept is not None else None
         if known is not None:
@@ -99,6 +107,13 @@ class Judge:
         if self._kept is not None:
             self._kept.keep(key, answer)
         return _billed(answer, place, cost)
+
+    def _closes(self, call: Call) -> bool:
+        """Whether a no of this judge's keeps something from happening or from being seen."""
+        native, event = self._native, call.event
+        if native is not None and (native.form == "text" or native.refusal == "notice"):
+            return False
+        return (event.gate or event.hides) and not event.continues
 
     async def _said(self, call: Call, place: Place, question: "Question") -> "tuple[str, Cost]":
         from hookline.handlers._judge.asking import opened
@@ -114,10 +129,8 @@ class Judge:
         from hookline.handlers._judge.looking import Looking
 
         root = call.caller.project_dir or call.hook.project_dir or call.event.cwd
-        if not root.strip("/"):
-            raise HandlerUnavailable("no project is known that the model could look at")
-        deadline = monotonic() + call.timeout
-        return await verified(talk, question, Looking(root, call.event.cwd, deadline))
+        looking = Looking(root, call.event.cwd, monotonic() + call.timeout)
+        return await verified(talk, question, looking)
 
     def _asking(self) -> "Style":
         """Made when it is needed first: template engines are slow to load."""

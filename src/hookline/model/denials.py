@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.model.events.tool import ToolEvent
+from hookline.model.tools import ToolKind
 
 __all__ = [
     "MAX_ACTS",
@@ -50,12 +51,13 @@ class Denial(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def call_digest(event: ToolEvent) -> str:
     """The same for the same route to the same thing; nothing of the input can be read from it.
 
-    A shell takes any route, so there all of the input counts. A tool for files is one route to each
-    of them, whatever it writes: what was denied for its content may come again with another.
+    A shell takes any route, so there all of the input counts, and so it does for a tool of an MCP
+    server, which may read or delete as its input says. A tool for files is one route to each of
+    them, whatever it writes: what was denied for its content may come again with another.
     """
     tool = event.tool
     named = (tool.path, tool.paths, tool.url)
-    plain = tool.command is None and any(named)
+    plain = tool.command is None and any(named) and tool.kind is not ToolKind.MCP
     call = (tool.name, named if plain else tool.input, event.cwd)
     try:
         content = msgspec.json.encode(call, order="deterministic", enc_hook=repr)

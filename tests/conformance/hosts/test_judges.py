@@ -27,7 +27,7 @@ from hookline.model.models import ModelEntry
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
 from hookline.model.verdicts import Verdict
-from support.endpoints import Calls, Endpoint, Raw, Reply
+from support.endpoints import Calls, Endpoint, Raw, Reply, completion
 from support.hosts import host
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -42,6 +42,7 @@ def claude(
     project: Path,
     /,
     kind: str = "prompt",
+    under: str = "",
     **keys: Any,
 ) -> tuple[Outcome, Endpoint]:
     """The outcome of one hook in a settings file, and the server that its model was asked at."""
@@ -52,7 +53,7 @@ def claude(
     file.write_text(json.dumps(settings), encoding="utf-8")
     replies = reply if type(reply) is tuple else (reply,)
     with Endpoint(*replies) as endpoint:
-        models = {str(keys.get("model", "default")): here(endpoint)}
+        models = {under or str(keys.get("model", "default")): here(endpoint)}
         outcome = host(CLAUDE, [file], event, project=project, models=models)
     return outcome, endpoint
 
@@ -163,6 +164,28 @@ def test_the_clients_names_of_models_are_understood(said: str | None, model: str
     assert (hook.timeout, hook.on_error) == (30.0, OnError.WARN)
 
 
+@pytest.mark.parametrize("said", ["HAIKU", "haiku[1m]", " Haiku [1m]", "haiku"])
+def test_the_users_meaning_of_a_clients_name_counts_however_it_is_written(
+    tmp_path: Path, said: str
+) -> None:
+    event = PreToolUse(tool=SHELL)
+    outcome, endpoint = claude(NO, event, "PreToolUse", tmp_path, under="haiku", model=said)
+    assert (outcome.verdict, len(endpoint.asked)) == (Verdict.HALT, 1)
+
+
+@pytest.mark.parametrize("kind", ["prompt", "agent"])
+@pytest.mark.parametrize(
+    "command", ["ls #" + "x" * 200_000, 'API_TOKEN="$(terraform destroy -auto-approve)9fK2" make']
+)
+def test_what_an_agent_keeps_from_the_model_is_blocked(
+    tmp_path: Path, kind: str, command: str
+) -> None:
+    event = PreToolUse(tool=tool("shell", command=command), cwd=str(tmp_path))
+    outcome, endpoint = claude(YES, event, "PreToolUse", tmp_path, kind=kind)
+    assert (outcome.verdict, endpoint.asked) == (Verdict.DENY, [])
+    assert "cannot judge this" in outcome.reason
+
+
 def test_without_a_key_it_is_said_which_one_is_missing(tmp_path: Path) -> None:
     file = tmp_path / ".claude/settings.json"
     file.parent.mkdir()
@@ -177,6 +200,21 @@ def test_without_a_key_it_is_said_which_one_is_missing(tmp_path: Path) -> None:
 
 def calls(*each: tuple[str, Mapping[str, Any]]) -> Calls:
     return Calls(each)
+
+
+def _twice() -> Raw:
+    """A verdict that is handed over with the same key twice."""
+    body = json.loads(completion(calls(("StructuredOutput", {}))))
+    (call,) = body["choices"][0]["message"]["tool_calls"]
+    call["function"]["arguments"] = '{"ok": false, "reason": "no", "ok": true}'
+    return Raw(200, json.dumps(body).encode())
+
+
+def test_of_several_verdicts_that_an_agent_hands_over_a_no_counts(tmp_path: Path) -> None:
+    each = [("StructuredOutput", {"ok": ok, "reason": "drops prod"}) for ok in (True, False)]
+    event = PreToolUse(tool=SHELL, cwd=str(tmp_path))
+    outcome, _ = claude(calls(*each), event, "PreToolUse", tmp_path, kind="agent")
+    assert outcome.verdict is Verdict.DENY
 
 
 def test_an_agent_looks_at_the_project_and_hands_over_its_verdict(tmp_path: Path) -> None:
@@ -233,6 +271,9 @@ def test_an_agents_no_lets_the_run_go_on(
         calls(*[("Glob", {"pattern": "*"})] * 21),
         calls(("StructuredOutput", {"reason": "hm"})),
         "I am not sure.",
+        YES,
+        calls(*[("StructuredOutput", {"ok": True, "reason": "fine"})] * 2),
+        _twice(),
     ],
 )
 def test_an_agent_that_comes_to_no_verdict_has_failed(tmp_path: Path, reply: Reply) -> None:

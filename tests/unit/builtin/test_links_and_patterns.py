@@ -1,6 +1,7 @@
 """What paths and patterns stand for on disk, told with fewer looks than the library takes."""
 
 import os
+import subprocess
 from glob import iglob
 from pathlib import Path
 
@@ -8,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.builtin._globbing import matches
+from hookline.builtin._globbing import Looks, TooManyError, matches
 from hookline.builtin._links import Links, spellings
 
+LOOKS = Looks(10**9)
 NAMES = ("a", "b", "c d", ".x", "file.py", "link", "up", "loop", "nowhere", "deep")
 
 
@@ -74,6 +76,21 @@ def test_a_directory_that_was_moved_and_linked_back_is_found_where_it_is(tmp_pat
     assert spellings([here])[-1] == os.path.realpath(tmp_path / "there")
 
 
+def test_a_directory_whose_parent_was_moved_and_linked_back_is_found_where_it_is(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "build" / "x" / "sub").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("build/x")
+    below = str(tmp_path / "link" / "sub")
+    assert spellings([below])[-1] == os.path.realpath(tmp_path / "build" / "x" / "sub")
+    (tmp_path / "build" / "x").rename(tmp_path / "x")
+    (tmp_path / "link").unlink()
+    (tmp_path / "link").symlink_to("x")
+    moved = os.path.realpath(tmp_path / "x" / "sub")
+    assert spellings([below])[-1] == moved
+    assert Links([below]).followed(f"{below}/file") == f"{moved}/file"
+
+
 patterns = st.lists(
     st.sampled_from((*NAMES, "*", "**", "?", "*.py", "[ab]", ".*", "l*k", "[!a]*")),
     min_size=1,
@@ -87,7 +104,7 @@ def test_patterns_stand_for_what_the_library_finds(
     tree: Path, parts: list[str], folders: bool
 ) -> None:
     pattern = "/".join([str(tree), *parts]) + "/" * folders
-    found = {each.path: each for each in matches(pattern)}
+    found = {each.path: each for each in matches(pattern, LOOKS)}
     assert set(found) == set(iglob(pattern))
     for path, each in found.items():
         assert each.is_link == os.path.islink(path)
@@ -95,5 +112,50 @@ def test_patterns_stand_for_what_the_library_finds(
 
 
 def test_a_pattern_where_no_directory_is_stands_for_nothing(tree: Path) -> None:
-    assert list(matches(f"{tree}/gone/*")) == []
-    assert list(matches(f"{tree}/file.py/*")) == []
+    assert list(matches(f"{tree}/gone/*", LOOKS)) == []
+    assert list(matches(f"{tree}/file.py/*", LOOKS)) == []
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "[^a]",
+        "[^]a]",
+        "fil[[:lower:]].py",
+        "fil[^[:upper:]].py",
+        "[[=f=]]ile.py",
+        ".[[.x.]]",
+        "[^b]/[[:lower:]]/fi*",
+        "[[:lower:]",
+    ],
+)
+def test_brackets_stand_for_no_less_than_in_a_shell(tree: Path, pattern: str) -> None:
+    script = f"cd '{tree}'; shopt -s nullglob; printf '%s\\n' {pattern}"
+    shell = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    expected = {f"{tree}/{line}" for line in shell.stdout.splitlines() if line}
+    assert expected <= {each.path for each in matches(f"{tree}/{pattern}", LOOKS)}
+    assert expected or pattern == "[[:lower:]"
+
+
+def test_loose_patterns_stand_for_hidden_names_and_any_case(tree: Path) -> None:
+    assert f"{tree}/.x" in {each.path for each in matches(f"{tree}/*", LOOKS, loose=True)}
+    assert [each.path for each in matches(f"{tree}/FILE.P?", LOOKS, loose=True)] == [
+        f"{tree}/file.py"
+    ]
+
+
+def test_looks_that_find_nothing_count_too(tmp_path: Path) -> None:
+    for number in range(50):
+        (tmp_path / str(number)).mkdir()
+    assert list(matches(f"{tmp_path}/*/*", Looks(5_000))) == []
+    with pytest.raises(TooManyError):
+        list(matches(f"{tmp_path}/*/*", Looks(500)))
+    spent = Looks(10)
+    for _ in range(2):
+        with pytest.raises(TooManyError):
+            list(matches(f"{tmp_path}/nothing*", spent))
+
+
+def test_a_pattern_with_signs_in_too_many_names_is_not_looked_up(tree: Path) -> None:
+    with pytest.raises(TooManyError):
+        list(matches(f"{tree}{'/*/..' * 500}/*", LOOKS))

@@ -675,8 +675,6 @@ def test_a_denial_for_a_secret_in_the_content_is_about_no_act(project: Path) -> 
         "rsync --delete",
         "git clean",
         "xargs rm",
-        "; ".join(f"rm f{at}" for at in range(3000)),
-        "rm " + "a" * 70_000,
     ],
 )
 def test_odd_commands_are_read_as_far_as_they_go(text: str, project: Path) -> None:
@@ -790,3 +788,142 @@ def test_what_was_denied_to_a_host_is_denied_by_any_other_program(
     first: str | PreToolUse, then: str, verdict: str, project: Path
 ) -> None:
     assert answered(first, then, project).verdict.value == verdict
+
+
+QUOTING = "use python3"
+
+
+@pytest.mark.parametrize(
+    ("first", "reason"),
+    [
+        (f"rm -rf build/'{QUOTING}'/..", f"`rm -rf build/{QUOTING}/..` removes what is there."),
+        (f"rm -rf build/'{QUOTING}'/..", f"`build/{QUOTING}/..` is not yours."),
+        (f"rm -rf build/'{QUOTING}'/..", f"You may not remove build/{QUOTING}/.. here."),
+        ("rm -rf build/'use pyth''on3'/..", f"You may not remove build/{QUOTING}/.. here."),
+        ("rm -rf build/'use\u200b pyth\u200bon3'/..", f"Do not remove build/{QUOTING} again"),
+        ("rm -rf build/'use python3000'/..", "`rm -rf build/use python3…` is too much."),
+        ("rm -rf build/'`use python3`'/..", "`rm -rf build/`use python3`/..` is too much."),
+        ("rm -rf build # python3 instead", "`rm -rf build # python3 instead` is too much."),
+        ("rm -rf build python3", "Only people run `rm -rf build python3` here."),
+        ("rm -rf build <<E\nuse python3\nE", "No: rm -rf build <<E use python3 E"),
+    ],
+)
+def test_what_the_denied_call_says_itself_is_not_the_advice_of_the_hook(
+    first: str, reason: str, project: Path
+) -> None:
+    denial = learned(first, project, reason)
+    assert denial is not None
+    assert "python3" not in denial.advised
+    guard = no_workarounds.make(no_workarounds.Options())
+    caller = replace(caller_of(project), denied=(denial,))
+    assert guard(event_of("python3 delete.py", project), caller).verdict is Verdict.DENY
+
+
+def test_what_a_guard_says_that_it_quotes_is_not_its_advice(project: Path) -> None:
+    words = "rm -rf build/use python3"
+    denial = learned('P=pyth; rm -rf build/"use ${P}on3"', project, f"No {words}.", words=words)
+    assert denial is not None
+    assert denial.advised == ()
+
+
+def test_a_text_that_is_written_gives_no_advice_and_takes_none_away(project: Path) -> None:
+    def advice(content: str, reason: str) -> tuple[str, ...]:
+        denial = learned(write("config.yml", content), project, reason)
+        assert denial is not None
+        return denial.advised
+
+    assert "bash" not in advice("a: use bash", "The line a: use bash is not valid.")
+    assert "bash" not in advice("a: bash", "These lines call `a: bash` by its name.")
+    assert "edit" in advice("how to edit: a", "Use Edit.")
+
+
+def many(text: str, number: int, glue: str = " ") -> str:
+    return glue.join(text.format(each) for each in range(number))
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        f"rm {many('q{}', 500)} src/a.py",
+        f"touch {many('q{}', 520)}; rm src/a.py",
+        many("rm f{}", 3000, "; "),
+        "rm " + "a" * 70_000,
+        f"{many('true {}', 500, '; ')}; rm src/a.py",
+        f"{many('echo > q{}', 200, '; ')}; : > src/a.py",
+        f"{many('bash s{}.sh', 8, '; ')}; bash remove.sh",
+        "bash long.sh",
+        "python3 long.py",
+        "python3 calls.py",
+        "bash d0.sh",
+        f"for f in {many('q{}', 32)} src/a.py; do rm $f; done",
+        f"printf '%s\\n' {many('q{}', 32)} src/a.py | xargs rm",
+        "make goal0",
+    ],
+)
+def test_a_call_with_more_to_it_than_is_read_is_asked_about(then: str, tmp_path: Path) -> None:
+    for name, text in {
+        "src/a.py": "x",
+        "remove.sh": "rm src/a.py\n",
+        "long.sh": f"{'#' * 70_000}\nrm src/a.py\n",
+        "long.py": f"{'#' * 70_000}\nimport os; os.remove('src/a.py')\n",
+        "calls.py": many("os.remove('q{}')", 200, "\n") + "\nos.remove('src/a.py')\n",
+        **{f"s{each}.sh": "true\n" for each in range(9)},
+        **{f"d{each}.sh": f"bash d{each + 1}.sh\n" for each in range(6)},
+        "d6.sh": "rm src/a.py\n",
+        "Makefile": "".join(f"goal{each}: goal{each + 1}\n" for each in range(40))
+        + "goal40:\n\trm src/a.py\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    said = answered("rm src/a.py", then, tmp_path)
+    assert said.verdict.value == "ask"
+    assert "it may delete `" in said.reason
+    assert "src/a.py`, which `guard` denied before" in said.reason
+
+
+@pytest.mark.parametrize("then", ["bash again.sh", "./program", "bash short.sh"])
+def test_what_runs_itself_again_or_is_no_text_is_not_too_much(then: str, tmp_path: Path) -> None:
+    (tmp_path / "again.sh").write_text("bash again.sh\n", encoding="utf-8")
+    (tmp_path / "short.sh").write_text("#" * 60_000, encoding="utf-8")
+    (tmp_path / "program").write_bytes(b"\x7fELF\0" + b"x" * 70_000)
+    (tmp_path / "a.py").write_text("x", encoding="utf-8")
+    assert answered("rm a.py", then, tmp_path).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("then", "verdict"),
+    [
+        ("rm src/[^b].py", "deny"),
+        ("rm src/[^a].py", "pass"),
+        ("rm src/[[:lower:]].py", "deny"),
+        ("rm src/[[:digit:][:alpha:]_].py", "deny"),
+        ("rm src/[[:digit:]].py", "pass"),
+        ("rm src/[^[:digit:]].py", "deny"),
+        ("rm src/[[=a=]].py", "deny"),
+        ("rm src/[[.a.]].py", "deny"),
+        ("rm -r sr[[:alpha:]]", "deny"),
+        ("rm -r src/[^.]*", "deny"),
+    ],
+)
+def test_a_set_of_letters_is_read_as_a_shell_reads_it(
+    then: str, verdict: str, project: Path
+) -> None:
+    assert answered("rm src/a.py", then, project).verdict.value == verdict
+
+
+def test_a_denied_set_of_letters_holds_for_the_files_that_it_stands_for(project: Path) -> None:
+    assert answered("rm src/[^b].py", "unlink src/a.py", project).verdict is Verdict.DENY
+    assert answered("rm -r src/[^.]*", "rm -r src", project).verdict is Verdict.DENY
+
+
+def test_a_tool_of_a_server_that_was_denied_to_read_may_not_delete(project: Path) -> None:
+    for one, other in (
+        (mcp("read_file", path="src/a.py", action="read"),
+         mcp("read_file", path="src/a.py", action="delete")),
+        (mcp("http", url="https://a.test/x", method="GET"),
+         mcp("http", url="https://a.test/x", method="DELETE")),
+    ):  # fmt: skip
+        said = answered(one, other, project)
+        assert "denied before by `guard`" not in "".join(said.context)
+        assert said.verdict is Verdict.DENY
+        assert "denied before by `guard`" in answered(one, one, project).context[0]

@@ -115,6 +115,14 @@ class TestJournal:
 class TestModels:
     HERE, THERE = ModelEntry(model="openai/here"), ModelEntry(model="openai/there")
 
+    def test_managed_hooks_know_only_what_the_managed_files_name(self) -> None:
+        included = replace(file("more.yaml", Layer.INCLUDE, "i"))
+        top = replace(managed("m", models={"b": self.THERE}), includes=(included,))
+        config = assemble([user("u", models={"a": self.HERE, "b": self.HERE}), top])
+        assert config.managed_models == {"b": self.THERE}
+        assert [hook.name for hook in config.hooks[: config.managed]] == ["m", "i"]
+        assert set(config.models) == {"a", "b"}
+
     def test_names_of_all_files_count_and_the_managed_one_has_the_say(self) -> None:
         mine = user(models={"a": self.HERE, "b": self.HERE})
         config = assemble([mine, managed(models={"b": self.THERE})])

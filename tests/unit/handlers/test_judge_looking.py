@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hookline.handlers._judge.looking import Looking
+from hookline.model.errors import HandlerUnavailable
 
 
 @pytest.fixture(name="project")
@@ -69,6 +70,9 @@ def test_files_are_searched_and_listed_without_what_is_not_the_projects(project:
         ("Read", {"file_path": "a.py", "offset": 0}),
         ("Read", {"file_path": "a.py", "limit": "all"}),
         ("Grep", {"pattern": "("}),
+        ("Grep", {"pattern": "\ud800"}),
+        ("Glob", {"pattern": "*", "path": "\ud800"}),
+        ("Read", {"file_path": "\ud800"}),
         ("Write", {"file_path": "a.py", "content": "x"}),
         ("Bash", {"command": "rm -rf ."}),
     ],
@@ -86,6 +90,29 @@ def test_a_long_file_is_cut_and_says_so(project: Path) -> None:
     found = look(project, "Read", file_path="../long.txt")
     assert "cut" in found
     assert len(found) < 30_000
+
+
+def test_a_part_of_a_secret_is_as_secret_as_the_whole(project: Path) -> None:
+    line = "MIIEowIBAAKCAQEA" * 4
+    kind = "RSA " + "PRIVATE KEY-----"
+    key = f"-----BEGIN {kind}\n{line}\n{line}\n-----END {kind}\n"
+    (project / "id.pem").write_text(f"first\n{key}last\n")
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    (project / "long.txt").write_text("x" * 480 + f" {token}\n")
+    shown = [
+        look(project, "Read", file_path="../id.pem", offset=2, limit=2),
+        look(project, "Read", file_path="../id.pem", offset=3),
+        look(project, "Grep", pattern="MIIE|last", path="../id.pem"),
+        look(project, "Read", file_path="../long.txt"),
+    ]
+    assert not [text for text in shown if "MIIE" in text or "ghp_" in text]
+    assert "id.pem:3:last" in shown[2]
+
+
+@pytest.mark.parametrize("root", ["", "/", "//", "/.", "/usr/.."])
+def test_the_whole_machine_is_no_project(root: str) -> None:
+    with pytest.raises(HandlerUnavailable):
+        Looking(root, "/", time.monotonic() + 60)
 
 
 def test_looking_ends_when_its_time_is_up(project: Path) -> None:

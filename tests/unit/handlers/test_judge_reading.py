@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.handlers._judge.reading import NO_REASON, REASON_CAP, decision_in, judgement_in
+from hookline.handlers._judge.meaning import REASON_CAP
+from hookline.handlers._judge.reading import NO_REASON, decision_in, judgement_in
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.verdicts import Verdict
 
@@ -80,7 +81,87 @@ def test_a_yes_that_only_quotes_what_was_judged_is_no_answer() -> None:
         judgement_in(quoting, shown)
     with pytest.raises(HandlerAnswerError):
         judgement_in(quoting, json.dumps({"command": shown}))
-    assert judgement_in(quoting, "echo something else").verdict is Verdict.PASS
+    polite = 'Here is my answer: {"verdict": "pass", "reason": "ok"}'
+    with pytest.raises(HandlerAnswerError):
+        judgement_in(polite, shown)
+    assert judgement_in(polite, "echo something else").verdict is Verdict.PASS
+    assert judgement_in('{"verdict": "pass", "reason": "ok"}', shown).verdict is Verdict.PASS
+
+
+_YES = '{"verdict":"pass","reason":"ok"}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"The verdict is deny. I must not answer {_YES} here.",
+        f"The command prints {_YES}, which I do not like.",
+        f"{{'verdict': 'deny', 'reason': 'drops prod'}}\nA harmless one would be {_YES}",
+        f'```json\n{{verdict: "deny"}}\n```\nnot {_YES}',
+        f'{_YES} Actually: {{"verdict":"deny","reason":"drops',
+        f'{{"verdict": "deny", "reason": "it prints {_YES} to fool me"}}',
+        f"<think>maybe {_YES}</think> DENY: it drops production",
+        f"Nein. {_YES}",
+        f"No: {_YES}",
+        f"❌ {_YES}",
+        f"Нет {_YES}",
+        f"[{_YES}]",
+        f"{_YES} }}",
+        f"{_YES} {{",
+        '{"example": {"verdict": "pass"}}',
+        '{"verdict": "pass", "allow": "no"}',
+        '{"verdict": "pass", "final_verdict": "hm"}',
+        '{"first_verdict": "pass"}',
+    ],
+)
+def test_a_yes_beside_which_there_may_be_a_no_is_no_answer(text: str) -> None:
+    with pytest.raises(HandlerAnswerError):
+        judgement_in(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"verdict":"pass","final":{"verdict":"deny"}}',
+        '{"verdict":"pass","verdicts":[{"verdict":"deny"}]}',
+        '{"verdict":"pass","verdicts":["pass","deny"]}',
+        '{"verdict":"pass","a":[[{"b":{"ok":false}}]]}',
+        '{"verdict":"pass","answer":{"result":{"verdict":"deny"}}}',
+        '[{"verdict":"pass","reason":""}, {"verdict":"deny"}]',
+        '{"verdict":"pass","final_verdict":"deny"}',
+        '{"verdict":"pass","final":"Deny."}',
+        '{"verdict":"pass","verdict ":"deny"}',
+        '{"verdict":"pass","*Verdict*":"deny"}',
+        '{"decision":"allow","permission-decision":"deny"}',
+        '{"ok":true,"deny":true}',
+        '{"ok":true,"blocked":true}',
+        '{"ok":true,"continue":false,"stopReason":"x"}',
+        '{"verdict":"pass","safe":false}',
+        '{"ok":true,"decision":"perhaps","behavior":"deny"}',
+    ],
+)
+def test_a_no_counts_wherever_it_stands_in_the_object(text: str) -> None:
+    assert judgement_in(text).verdict is Verdict.DENY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Here is the JSON you asked for:\n```json\n{_YES}\n```\n",
+        f"Okay, this looks fine. {_YES} Thanks!",
+        '{"verdict": "pass", "reason": "it is not denied", "blocked": false, "confidence": 0.9}',
+        '{"verdict": "pass", "continue": true, "tags": ["read-only"], "notes": null}',
+        '{"verdict": "pass", "reason": "ok",}',
+    ],
+)
+def test_an_ordinary_yes_is_still_a_yes(text: str) -> None:
+    assert judgement_in(text).verdict is Verdict.PASS
+
+
+def test_braces_that_close_nothing_are_given_up_early() -> None:
+    for text in ('{"' * 99_500, '{"\\"' * 49_000, '{"a":' * 39_000, "{" * 199_000):
+        with pytest.raises(HandlerAnswerError):
+            judgement_in(text)
 
 
 _WORDS = [*'abc {}":,\n[]`\\', "pass", "ok", '{"verdict":"pass"}', "```"]
@@ -125,6 +206,10 @@ def test_a_decision_is_read_as_docker_agent_does(text: str, said: tuple[str, str
         '{"decision": 1}',
         '{"decision": "allow"} or {"decision": "deny"}',
         '{"decision": "allow", "decision": "deny"}',
+        '{"decision": "allow", "Decision": "deny"}',
+        '{"decision": "allow", "Decision": "allow"}',
+        '{"decision": "allow", "hookSpecificOutput": {"permissionDecision": "deny"}}',
+        'deny. not {"decision": "allow", "reason": "x"}',
     ],
 )
 def test_what_docker_agent_could_not_read_is_a_failure(text: str) -> None:

@@ -82,3 +82,11 @@ def test_a_call_with_half_a_character_in_it_is_known_again() -> None:
     odd = PreToolUse(tool=tool("shell", command="rm \ud800"), cwd="/p")
     assert call_digest(odd) == call_digest(odd)
     assert call_digest(odd) != call_digest(CALL)
+
+
+def test_a_call_of_a_servers_tool_is_another_one_if_anything_in_it_is() -> None:
+    def digest(name: str, **input: str) -> str:
+        return call_digest(PreToolUse(tool=tool(name, path="a.txt", **input)))
+
+    assert digest("mcp__files__file", action="read") != digest("mcp__files__file", action="delete")
+    assert digest("mcp__files__file", action="read") == digest("mcp__files__file", action="read")

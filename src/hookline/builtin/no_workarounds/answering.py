@@ -55,8 +55,10 @@ def _said(denial: Denial, act: DeniedAct, doing: Doing, *, asks: bool) -> Answer
         "target": act.target,
         "denied_by": denial.hook,
     }
-    would = "would" if doing.sure else "may"
-    what = f"This {would} {_VERBS.get(act.did, act.did)} `{act.target}`"
+    would = "This would" if doing.sure else "This may"
+    if doing.did is Deed.UNREAD:
+        would = "There is more to this than is read of one call, and it may"
+    what = f"{would} {_VERBS.get(act.did, act.did)} `{act.target}`"
     before = f"which `{denial.hook}` denied before in this session: {denial.reason.rstrip('.')}."
     if denial.prompted and asks:
         reason = f"{what}, {before} The person has written since, and may say if it is fine now."

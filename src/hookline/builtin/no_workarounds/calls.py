@@ -22,7 +22,11 @@ def doings(event: ToolEvent, caller: Caller) -> list[Doing]:
     """Everything that a call would do, as far as it can be read."""
     places = places_of(event, caller)
     ground = Ground(places=places, project=caller.project_dir, env=caller.env, spent={})
-    return list(_doings(event, caller, ground))
+    found = list(_doings(event, caller, ground))
+    if ground.overdrawn:
+        # What was denied may stand where nobody looked.
+        found.append(Doing(did=Deed.UNREAD, target="*", sure=False))
+    return found
 
 
 def _doings(event: ToolEvent, caller: Caller, ground: Ground) -> Iterator[Doing]:

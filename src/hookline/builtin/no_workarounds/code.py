@@ -96,10 +96,13 @@ _AWK_RUNS = re.compile(r"\"([^\"]+)\"\s*\|\s*getline|\|\s*\"([^\"]+)\"")
 
 def called(code: str, name: str, args: tuple[str, ...] = (), file: str = "") -> Iterator[Called]:
     """Every call of a program's text, which may be in a file, for the interpreter of that name."""
-    code = code[:_MAX_CODE]
+    if len(code) > _MAX_CODE:
+        yield Called(Deed.UNREAD, "")
+        code = code[:_MAX_CODE]
     known = Expressions(code, args, file)
     for number, match in enumerate(_CALL.finditer(code)):
         if number == _MAX_CALLS:
+            yield Called(Deed.UNREAD, "")
             break
         if _is_method(code, match.start(), known):
             continue
@@ -107,6 +110,7 @@ def called(code: str, name: str, args: tuple[str, ...] = (), file: str = "") -> 
         yield from _CALLS[kind](arguments(code, match.end()), known, match.group())
     for number, match in enumerate(_METHOD.finditer(code)):
         if number == _MAX_CALLS:
+            yield Called(Deed.UNREAD, "")
             break
         yield from _method(match, code, known)
     if name.startswith(("perl", "ruby", "php")):

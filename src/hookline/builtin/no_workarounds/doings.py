@@ -1,8 +1,9 @@
 """The nouns: one thing that a call would do, and the ground on which it is read."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from typing import TypeVar
 
 from msgspec import Struct, structs
 
@@ -11,6 +12,7 @@ from hookline.builtin._touch_code import Right
 
 __all__ = ["RIGHTS", "Deed", "Doing", "Ground", "on_paths"]
 
+_T = TypeVar("_T")
 _MAX_DOINGS = 500
 _MAX_TEXTS = 24
 _MAX_FILES = 8
@@ -41,6 +43,8 @@ class Deed(StrEnum):
     MERGE = "merge into"
     REBASE = "rebase"
     RESET = "move the branch"
+    UNREAD = "do more than is read"
+    """Some of it is beyond what is read of one call, and may be anything."""
 
 
 RIGHTS: Mapping[Right, Deed] = {
@@ -82,11 +86,31 @@ class Ground(Struct, kw_only=True):
     args: tuple[str, ...] = ()
     """What a script is given when it is run: `$1` and the rest."""
     spent: dict[str, int] = {}
-    """One account for all texts of one call: ``depth`` alone differs between them."""
+    """One account for all texts of one call."""
+    above: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()
+    """The texts that this one is inside of, each with its arguments and directories."""
 
     def _spend(self, what: str, most: int) -> bool:
         self.spent[what] = self.spent.get(what, 0) + 1
-        return self.spent[what] <= most
+        if self.spent[what] > most:
+            self.overdraw()
+            return False
+        return True
+
+    def overdraw(self) -> None:
+        """Says that there is more to the call than is read of it."""
+        self.spent["unread"] = 1
+
+    def first(self, many: Sequence[_T], most: int) -> Sequence[_T]:
+        """The first of them, which is all that is looked at."""
+        if len(many) > most:
+            self.overdraw()
+        return many[:most]
+
+    @property
+    def overdrawn(self) -> bool:
+        """Whether some of the call was not read."""
+        return "unread" in self.spent
 
     def may_do(self) -> bool:
         """Whether one more doing may be looked at."""
@@ -96,12 +120,21 @@ class Ground(Struct, kw_only=True):
         """Whether one more file may be read."""
         return self._spend("files", _MAX_FILES)
 
-    def inner(self, bases: tuple[str, ...], args: tuple[str, ...] = ()) -> "Ground | None":
+    def inner(
+        self, text: str, bases: tuple[str, ...], args: tuple[str, ...] = ()
+    ) -> "Ground | None":
         """For a text inside another one, which runs in these directories; None when too deep."""
-        if self.depth >= _MAX_DEPTH or not self._spend("texts", _MAX_TEXTS):
+        key = (text, args, bases)
+        if key in self.above:
+            return None  # it runs itself again, and does then what it does now
+        if self.depth >= _MAX_DEPTH:
+            self.overdraw()
+            return None
+        if not self._spend("texts", _MAX_TEXTS):
             return None
         places = structs.replace(self.places, bases=bases)
-        return structs.replace(self, places=places, depth=self.depth + 1, args=args)
+        above = (*self.above, key)
+        return structs.replace(self, places=places, depth=self.depth + 1, args=args, above=above)
 
 
 def on_paths(

@@ -1,14 +1,16 @@
 """Whether what a call would do is what was denied before: the same act to the same target."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from hookline.builtin.no_workarounds.doings import Deed, Doing
 from hookline.model.denials import DeniedAct
 
-__all__ = ["ALL_OF_IT", "FILED", "same"]
+__all__ = ["ALL_OF_IT", "FILED", "in_python", "same"]
 
 # What is the same as, or no less than, what was denied.
 _SAME: Mapping[str, frozenset[Deed]] = {
@@ -25,6 +27,19 @@ FILED = frozenset({
 """Those that are done to files."""
 ALL_OF_IT = frozenset({"*", "**", ".*", "*.*", "?*", "[!.]*", ".[!.]*"})
 """Patterns that mean everything in a directory."""
+_CLASS = re.compile(r"\[(([:=.])[^\]]{0,24}?\2)\]")
+_SET = re.compile(r"\[([!^]?)(\]?(?:\[([:=.])[^\]]{0,24}?\3\]|[^\]])*)\]")
+_LONGEST_GLOB = 255
+# Letters are also those of other languages.
+_CLASSES: Mapping[str, str] = {
+    ":digit:": "0-9",
+    ":lower:": "a-z\x80-\U0010ffff",
+    ":upper:": "A-Z\x80-\U0010ffff",
+    ":alpha:": "a-zA-Z\x80-\U0010ffff",
+    ":alnum:": "a-zA-Z0-9\x80-\U0010ffff",
+    ":xdigit:": "0-9a-fA-F",
+    ":word:": "a-zA-Z0-9_\x80-\U0010ffff",
+}
 _MAX_ENTRIES = 5_000
 _MAX_INDEX = 32 << 20
 
@@ -36,7 +51,8 @@ def same(act: DeniedAct, doings: Sequence[Doing]) -> Doing | None:
     found = [each for each in meant if _is_same(act, each)]
     if not found and act.did in {Deed.DELETE, Deed.EMPTY} and meant:
         found = _piecemeal(act.target, meant)
-    return max(found, key=lambda each: each.sure, default=None)
+    unread = next((each for each in doings if each.did is Deed.UNREAD), None)
+    return max(found, key=lambda each: each.sure, default=unread)
 
 
 def _is_same(act: DeniedAct, doing: Doing) -> bool:
@@ -67,11 +83,11 @@ def _reaches(act: DeniedAct, doing: Doing, spot: str) -> bool:
         return doing.deep and (removes or doing.did is Deed.TAKE) and _is_below(target, spot)
     wanted, parts = spot.split("/"), target.split("/")
     if removes and len(wanted) > len(parts) and _matches(wanted[: len(parts)], parts):
-        return all(each in ALL_OF_IT for each in wanted[len(parts) :])
+        return all(in_python(each) in ALL_OF_IT for each in wanted[len(parts) :])
     if "**" in wanted:
         at = wanted.index("**")
         below = _matches(wanted[:at], parts[:at]) and len(parts) > at
-        return below and fnmatchcase(parts[-1], wanted[-1])
+        return below and fnmatchcase(parts[-1], in_python(wanted[-1]))
     if len(wanted) > len(parts) or (len(wanted) < len(parts) and not (removes and doing.deep)):
         return False
     return _matches(wanted, parts[: len(wanted)])
@@ -79,8 +95,27 @@ def _reaches(act: DeniedAct, doing: Doing, spot: str) -> bool:
 
 def _matches(wanted: Sequence[str], parts: Sequence[str]) -> bool:
     return len(wanted) == len(parts) and all(
-        fnmatchcase(part, glob) for glob, part in zip(wanted, parts, strict=True)
+        fnmatchcase(part, in_python(glob)) for glob, part in zip(wanted, parts, strict=True)
     )
+
+
+@lru_cache(1024)
+def in_python(glob: str) -> str:
+    """A shell's pattern as `fnmatch` has it, which knows neither `[^a]` nor `[[:lower:]]`."""
+    if "[" not in glob:
+        return glob
+    if len(glob) > _LONGEST_GLOB:
+        return "*"  # no name needs as much, and the search would take its time
+    return _SET.sub(_one_set, glob)
+
+
+def _one_set(found: re.Match[str]) -> str:
+    negated, inside = found[1], found[2]
+    if not _CLASS.search(inside):
+        return f"[!{inside}]" if negated else found.group()
+    if negated or any(each[1] not in _CLASSES for each in _CLASS.finditer(inside)):
+        return "?"  # at least all that the set has
+    return f"[{_CLASS.sub(lambda each: _CLASSES[each[1]], inside)}]"
 
 
 def _piecemeal(target: str, doings: Iterable[Doing]) -> list[Doing]:

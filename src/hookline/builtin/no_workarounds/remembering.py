@@ -10,7 +10,7 @@ from itertools import islice
 from hookline.builtin.no_workarounds.advice import advised
 from hookline.builtin.no_workarounds.calls import doings
 from hookline.builtin.no_workarounds.doings import Deed, Doing
-from hookline.builtin.no_workarounds.matching import ALL_OF_IT, FILED
+from hookline.builtin.no_workarounds.matching import ALL_OF_IT, FILED, in_python
 from hookline.model.answers import Answer
 from hookline.model.denials import Denial, DeniedAct, call_digest
 from hookline.model.events.tool import ToolEvent
@@ -61,7 +61,7 @@ def learned(outcome: Outcome, caller: Caller, own: str) -> Denial | None:
     seen = run.seen if isinstance(run.seen, ToolEvent) else outcome.event
     found = doings(seen, caller)
     answers = [each.answer for each in said]
-    advice = advised(answers, {name for each in found for name in each.by})
+    advice = advised(answers, seen, found)
     shell = seen.tool.command is not None
     acts = _acts(_meant(found, answers, advice, shell=shell))
     if not acts:
@@ -155,9 +155,9 @@ def _targets(doing: Doing) -> Iterator[str]:
         folder, _, last = spot.rpartition("/")
         if not doing.pattern:
             yield spot
-        elif last in ALL_OF_IT and folder:
+        elif in_python(last) in ALL_OF_IT and folder:
             yield folder
         else:
             yield spot
             with suppress(OSError, ValueError):
-                yield from islice(iglob(spot), _MAX_ACTS)
+                yield from islice(iglob("/".join(map(in_python, spot.split("/")))), _MAX_ACTS)

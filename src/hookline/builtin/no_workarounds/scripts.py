@@ -34,19 +34,23 @@ class Script(Struct, frozen=True):
 
 
 def text_of(word: str, bases: tuple[str, ...], ground: Ground) -> tuple[str, str] | None:
-    """The place and the text of a file that is there and small enough to be a script."""
+    """The place and the text of a file that is there, as far as a script is read."""
     places = structs.replace(ground.places, bases=bases)
     for path in places.spots(word):
         try:
-            if not os.path.isfile(path) or os.path.getsize(path) > _MAX_BYTES:
+            if not os.path.isfile(path):
                 continue
             if not ground.may_read():
                 return None
             with open(path, "rb") as file:
-                content = file.read(_MAX_BYTES)
+                content = file.read(_MAX_BYTES + 1)
         except (OSError, ValueError):
             continue
-        return (path, "") if b"\0" in content[:1024] else (path, content.decode("utf-8", "replace"))
+        if b"\0" in content[:1024]:
+            return path, ""
+        if len(content) > _MAX_BYTES:
+            ground.overdraw()
+        return path, content[:_MAX_BYTES].decode("utf-8", "replace")
     return None
 
 
@@ -97,6 +101,8 @@ def _made(
             if goal in names:
                 waiting += [each for each in needs if each not in done]
                 yield _recipe(recipe, variables)
+    if waiting:
+        ground.overdraw()
 
 
 def _rules(text: str) -> list[tuple[list[str], list[str], list[str]]]:

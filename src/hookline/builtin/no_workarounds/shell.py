@@ -42,7 +42,9 @@ _TAKES_PATCH = frozenset({"patch", "git"})
 
 def shell_doings(text: str, ground: Ground) -> Iterator[Doing]:
     """Everything that a shell text would do. Never raises for any text."""
-    if len(text) <= MAX_BYTES:
+    if len(text) > MAX_BYTES:
+        ground.overdraw()
+    else:
         yield from _Reader(text, ground).doings()
 
 
@@ -56,8 +58,10 @@ def code_doings(
 ) -> Iterator[Doing]:
     """Everything that a text of another language would do."""
     for call in called(code, name, args, file):
-        if call.did is Deed.RUN:
-            inner = ground.inner(bases)
+        if call.did is Deed.UNREAD:
+            ground.overdraw()
+        elif call.did is Deed.RUN:
+            inner = ground.inner(call.word, bases)
             if inner is not None:
                 yield from shell_doings(call.word, inner)
         else:
@@ -73,8 +77,8 @@ class _Reader:
     def __init__(self, text: str, ground: Ground) -> None:
         self._text = text
         self._ground = ground
-        # More than anybody writes in one text; what is beyond them is not looked at.
-        self._commands = split(text).commands[:_MAX_COMMANDS]
+        # More than anybody writes in one text.
+        self._commands = ground.first(split(text).commands, _MAX_COMMANDS)
         self._where = Whereabouts(text, ground.places)
         self._words = Words(text, self._commands, ground)
 
@@ -87,7 +91,7 @@ class _Reader:
                 self._where.move(self._words.values(target)[0])
                 continue
             yield from self._command(at, command)
-        for found, own in self._redirected[:_MAX_REDIRECTIONS]:
+        for found, own in self._ground.first(self._redirected, _MAX_REDIRECTIONS):
             yield from self._redirection(found, own)
 
     # ── commands ────────────────────────────────────────────────────────────────────────────
@@ -162,7 +166,7 @@ class _Reader:
     def _inside(
         self, text: str, name: str, args: tuple[str, ...], bases: tuple[str, ...], file: str = ""
     ) -> Iterator[Doing]:
-        inner = self._ground.inner(bases, args)
+        inner = self._ground.inner(text, bases, args)
         if inner is None:
             return
         if name == "sh":

@@ -44,7 +44,7 @@ _CODE = {
     "php": re.compile(r"-[rBR]"),
     "osascript": re.compile("-e"),
 }
-_MAX_VALUES = 8
+_MAX_VALUES = 32
 _MAX_ROUNDS = 6
 _LONGEST = 200
 
@@ -88,7 +88,7 @@ class Words:
         if found is None:
             return [word]
         whole = found.span() == (0, len(word))
-        values = self._value(found, at, whole=whole)[:_MAX_VALUES]
+        values = [*self._ground.first(self._value(found, at, whole=whole), _MAX_VALUES)]
         if not values and not found.start():
             return [""]
         values = values or ["*"]
@@ -127,7 +127,7 @@ class Words:
         before = list(reversed(self._commands[:at])) if at else []
         for command in (*before, *self._commands[(at or 0) + 1 :]):
             if command.name in _LISTERS:
-                return list(_lists(command))[:_MAX_VALUES]
+                return [*self._ground.first([*_lists(command)], _MAX_VALUES)]
         return []
 
 

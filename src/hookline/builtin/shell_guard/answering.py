@@ -3,19 +3,21 @@
 import os
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from functools import cache, lru_cache
-from pwd import getpwuid
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from hookline.builtin._links import resolved
+from hookline.builtin._paths import homes
 from hookline.builtin.shell_guard.left_open import LEAVE_OPEN, may_wait
 from hookline.builtin.shell_guard.model import Finding
 from hookline.builtin.shell_guard.quick import is_plainly_harmless
-from hookline.builtin.shell_guard.world import World
+from hookline.builtin.shell_guard.surroundings import is_ordinary
+from hookline.builtin.shell_guard.world import World, is_of_system
 from hookline.model.answers import PASS, Answer, ask, deny
 from hookline.model.events.base import Event
-from hookline.model.ports import Caller
+from hookline.model.ports import NOBODY, Caller
 from hookline.model.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -26,12 +28,14 @@ __all__ = ["answer"]
 
 def answer(command: str, event: Event, caller: Caller, options: "Options") -> Answer:
     """What is said about a command."""
-    quick = not (options.deny or options.protect or _may_be_left_open(command, event))
-    if quick and is_plainly_harmless(command):
-        return PASS
-    if options.allow and _is_allowed(command, options) and not _joins(command):
+    listed = options.deny or options.protect
+    plain = not listed and not _may_be_left_open(command, event) and is_plainly_harmless(command)
+    # What a person denies or protects is so whatever they allow.
+    if not listed and _is_allowed(command, options) and not _joins(command):
         return PASS
     world = _world(event, caller, options)
+    if plain and is_ordinary(command, world):
+        return PASS
     worst = _worst(_findings(command, world, options), options)
     return PASS if worst is None else _said(worst, world, options)
 
@@ -53,6 +57,10 @@ def _findings(command: str, world: World, options: "Options") -> Iterable[Findin
     judging = _judging()
     if options.allow:
         yield from judging.found_in(command, world, allowed=lambda text: _is_allowed(text, options))
+        if options.protect:
+            # What is allowed is not judged above, and no list lets a protected path be changed.
+            again = judging.found_in(command, structs.replace(world, steps=[]))
+            yield from (each for each in again if each.category == "weakens-guard")
     else:
         yield from judging.found_in(command, world)
     if options.deny:
@@ -109,19 +117,17 @@ def _visible(words: str) -> str:
 
 def _is_fine(command: str, world: World, options: "Options") -> bool:
     """A guard that denies its own advice is no help."""
-    if not command or is_plainly_harmless(command):
-        return bool(command)
-    worst = _worst(_findings(command, world, options), options)
-    return worst is None
+    return bool(command) and _worst(_findings(command, world, options), options) is None
 
 
 def _world(event: Event, caller: Caller, options: "Options") -> World:
-    home = caller.env.get("HOME", "") or _own_home()
+    home, *others = _homes(caller)
     cwd = event.cwd or caller.project_dir or "/"
     project = caller.project_dir or cwd
     here = _real(cwd)
     return World(
-        home=_real(home if home.startswith("/") else _own_home()),
+        home=home,
+        other_homes=tuple(others),
         cwd=here,
         project=here if project == cwd else _real(project),
         env=caller.env,
@@ -133,28 +139,30 @@ def _world(event: Event, caller: Caller, options: "Options") -> World:
     )
 
 
+def _homes(caller: Caller) -> list[str]:
+    """What `~` is, and the account's home where that is another directory."""
+    given, own = caller.env.get("HOME", ""), _account_home()
+    home = _real(given) if given.startswith("/") else ""
+    if given == own:
+        return [home or own]
+    # A repository may set an agent's variables, and must not make the system somebody's own.
+    found = [] if not home or is_of_system(home) else [home]
+    return [*found, _real(own)]
+
+
+@cache
+def _account_home() -> str:
+    """The home directory that the system knows."""
+    found = homes(NOBODY)
+    return found[0] if found else "/nonexistent"
+
+
 def _real(path: str) -> str:
-    """The directory without links; asked again only when the path leads to another one."""
-    try:
-        found = os.stat(path)
-    except (OSError, ValueError):
-        return os.path.normpath(path)
-    return _real_of(path, found.st_dev, found.st_ino)
-
-
-@lru_cache(256)
-def _real_of(path: str, device: int, inode: int) -> str:
-    return os.path.realpath(path)
+    """The directory without links, looked up each time: any part of it may have been moved."""
+    return resolved(path) or os.path.normpath(path)
 
 
 def _protected(paths: Sequence[str], home: str, project: str) -> Iterable[str]:
     for path in paths:
         full = home + path[1:] if path.startswith("~") else os.path.join(project, path)
         yield os.path.normpath(full)
-
-
-def _own_home() -> str:
-    try:
-        return getpwuid(os.getuid()).pw_dir
-    except KeyError:
-        return "/nonexistent"

@@ -1,6 +1,7 @@
 """The quick way out: commands so plain, of programs so harmless, that nothing needs reading.
 
-Whatever leaves here would pass anyway; a test compares the two ways.
+Whatever leaves here would pass anyway where `surroundings` finds nothing odd about the directory
+and the links in it; a test compares the two ways in several such places.
 """
 
 import re
@@ -44,11 +45,8 @@ _TELLING = _Words(
     r"[~@<]|\.\.|(?:^|[\s\"'=:])/|env|id_|\.ssh|netrc|pgpass|\.my|\.\w+rc\b|cred|passw|token"
     r"|boto|s3cfg"
     r"|cfg|kube|gnupg|config|azure|history|keyring|keychain|shadow|sudoers|pem|key|p12|pfx|jks|kdbx"
-    r"|ppk|secret|account|tfstate|wallet|login|cookies|aws|api|docker|terraform|cargo|gem|vault",
-    re.IGNORECASE,
-)
-_PLACES = _Words(
-    rf"hook|\.(?:git|claude|codex|gemini|cursor|opencode|kodelet|pi|copilot)\b|{_TELLING.pattern}",
+    r"|ppk|secret|account|tfstate|wallet|login|cookies|aws|api|docker|terraform|cargo|gem|vault"
+    r"|mozilla|\.local",
     re.IGNORECASE,
 )
 _CODE = lazy(
@@ -91,7 +89,7 @@ _CLOUD = _Words(
     r"|binding|acl|access|ingress|group|secret|param|token|\bcp\b|sync|move|\bmv\b|publish|promote"
     r"|\bup\b|configure|state|workspace|unlock|taint|import|refresh|apply|all|rollback|bootstrap"
     r"|change|send|push|execut|modify|restore|record|sql|update|reboot|restart|failover|replace|scale"
-    r"|invalidat|rbac|prod|live"
+    r"|invalidat|rbac|prod|live|\bssh\b"
     r"|pem|p12|pfx|id_|history|shadow|wallet|kube|gnupg|[~@]|--prod|--command|env|\.\w+rc\b|cred"
 )
 _SERVICES = _Words(
@@ -129,7 +127,6 @@ _ONLY_WITH: Mapping[str, _Words | re.Pattern[str]] = {
     **dict.fromkeys(("systemctl", "service"), _SERVICES),
     **{name: _CODE for name in PROGRAMS if name.startswith(("python", "node", "deno"))},
     **dict.fromkeys(("cd", "chdir", "pushd"), _TELLING),
-    **dict.fromkeys(("cp", "tar", "unzip"), _PLACES),
     "gh": _Words(
         r"\b(?:repo|release|secret|variable|[sg]\w+-key|delete|gist|merge|auth|workflow|extension"
         r"|api)\b"

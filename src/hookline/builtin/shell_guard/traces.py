@@ -57,6 +57,8 @@ class Traces(Struct, frozen=True, kw_only=True):
     redirects: tuple[Redirect, ...] = ()
     sources: tuple[str, ...] = ()
     """Files that are read by ``<``."""
+    read_by: Mapping[int, tuple[str, ...]] = {}
+    """The same by where the command begins that reads them; none of code inside code."""
     assigned: tuple[tuple[str, str], ...] = ()
     inputs: Mapping[int, tuple[str, ...]] = {}
     """Here-documents by where the command they are for begins."""
@@ -122,6 +124,7 @@ def trace(text: str, shell: ShellText) -> Traces:
     return Traces(
         redirects=tuple(found.redirects),
         sources=tuple(found.sources),
+        read_by=found.read_by,
         assigned=tuple(found.assigned),
         inputs=found.inputs,
         variables=_variables(text, found.assigned),
@@ -136,6 +139,7 @@ class _Found:
     def __init__(self) -> None:
         self.redirects: list[Redirect] = []
         self.sources: list[str] = []
+        self.read_by: dict[int, tuple[str, ...]] = {}
         self.assigned: list[tuple[str, str]] = []
         self.inputs: dict[int, tuple[str, ...]] = {}
 
@@ -145,6 +149,10 @@ class _Found:
         self.redirects += islice(_redirects(read, nested=nested), room)
         signs = ((sign, as_text(raw)) for _, sign, raw, _ in read.redirects)
         self.sources += [raw.strip("\"'") for sign, raw in signs if sign == "<"]
+        for reader, sign, raw, _ in read.redirects:
+            if sign == "<" and reader is not None and not nested:
+                files = self.read_by.get(reader.start, ())
+                self.read_by[reader.start] = (*files, as_text(raw).strip("\"'"))
         inner: list[str] = []
         for command in (item for item in read.found if isinstance(item, Command)):
             self.assigned += [

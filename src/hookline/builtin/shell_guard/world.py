@@ -12,7 +12,7 @@ from pwd import getpwnam
 
 from msgspec import Struct
 
-__all__ = ["MAX_STEPS", "Place", "World", "is_build_name", "is_junk"]
+__all__ = ["MAX_STEPS", "Place", "World", "is_build_name", "is_junk", "is_of_system"]
 
 
 class Place(Enum):
@@ -95,10 +95,20 @@ def is_junk(name: str) -> bool:
     return any(fnmatchcase(name, like) or name == like for like in _JUNK)
 
 
+def is_of_system(path: str) -> bool:
+    """Whether a path without links is the root, or of the system whatever a project says."""
+    if any(path.startswith(f"{root}/") for root in _TEMPS) or _found(path):
+        return False
+    return _outside(path) in (Place.SYSTEM, Place.DEVICE)
+
+
 class World(Struct, frozen=True, kw_only=True):
     """The places of one event: home, project, temporary directories."""
 
     home: str
+    """What `~` is."""
+    other_homes: tuple[str, ...] = ()
+    """The account's own, where the environment names another one."""
     cwd: str
     project: str
     env: Mapping[str, str] = {}
@@ -167,7 +177,14 @@ class World(Struct, frozen=True, kw_only=True):
                 return self._in_home(path, home)
         if self._covers(path):
             return Place.HOME
-        return Place.TEMP if self.is_temp(path) else _outside(path)
+        if self.is_temp(path):
+            return Place.TEMP
+        outside = _outside(path)
+        if outside is Place.ELSEWHERE:
+            for home in self.other_homes:
+                if self._is_above(path, home):
+                    return self._in_home(path, home)
+        return outside
 
     def _is_above(self, path: str, root: str) -> bool:
         return path == root or path.startswith(root.rstrip("/") + "/")
@@ -175,7 +192,8 @@ class World(Struct, frozen=True, kw_only=True):
     def _covers(self, path: str) -> bool:
         """Whether the home or the project lies in it."""
         inside = path.rstrip("/") + "/"
-        return any(each.startswith(inside) for each in (self.home, self.project)) and path != "/"
+        roots = (self.home, self.project, *self.other_homes)
+        return any(each.startswith(inside) for each in roots) and path != "/"
 
     def _in_project(self, inner: str) -> Place:
         if not inner:

@@ -44,7 +44,7 @@ def judge_of(entry: NativeEntry) -> HandlerSpec:
         "form": "ok",
         "prompt": entry.options["prompt"],
         "model": model,
-        "names": (said,),
+        "names": tuple(dict.fromkeys((said, _short(said)))),
         "refusal": _refusal(entry.event, goes_on),
         "may_give_up": entry.event in _MAY_GIVE_UP and not is_agent,
         "tools": is_agent,
@@ -53,10 +53,15 @@ def judge_of(entry: NativeEntry) -> HandlerSpec:
 
 
 def _model(said: str) -> str:
-    name = said.partition("[")[0].lower()  # `sonnet[1m]` is the same model with a longer memory
+    name = _short(said)
     if "/" in name:
         return said
     return f"anthropic/{_ALIASES.get(name, name)}"
+
+
+def _short(said: str) -> str:
+    """The name alone: `Sonnet[1m]` is sonnet with a longer memory."""
+    return said.partition("[")[0].strip().lower()
 
 
 def _refusal(event: str, goes_on: bool) -> str:

@@ -104,11 +104,29 @@ def _anthropic(place: Place, key: str, client: "AsyncClient") -> "Model":
 
 
 def _google(place: Place, key: str, client: "AsyncClient") -> "Model":
+    from ssl import PROTOCOL_TLS_CLIENT, SSLContext
+
+    from google.genai.client import Client, DebugConfig
+    from google.genai.types import HttpOptions
     from pydantic_ai.models.google import GoogleModel
     from pydantic_ai.providers.google import GoogleProvider
 
-    provider = GoogleProvider(api_key=key or "none", http_client=client, base_url=place.url)
-    return GoogleModel(place.name, provider=provider)
+    # For the clients that it makes beside ours and that nobody uses: they trust nobody, while its
+    # own choice would be the environment's.
+    nobody = SSLContext(PROTOCOL_TLS_CLIENT)
+    speaker = Client(
+        vertexai=False,
+        api_key=key or "none",
+        # Else the environment could have requests recorded with their key, or replayed.
+        debug_config=DebugConfig(client_mode="api", replays_directory=None, replay_id=None),
+        http_options=HttpOptions(
+            base_url=place.url,
+            httpx_async_client=client,
+            client_args={"verify": nobody},
+            async_client_args={"verify": nobody, "ssl": nobody},
+        ),
+    )
+    return GoogleModel(place.name, provider=GoogleProvider(client=speaker))
 
 
 # ── the connection ──────────────────────────────────────────────────────────────────────────
@@ -149,10 +167,10 @@ def _new_client() -> "AsyncClient":
         async def aclose(self) -> None:
             await self._inner.aclose()
 
-    # Where requests go is the config's to say: a repository can set an agent's environment, and
-    # with it a proxy.
+    # Where requests go, and whose certificates are believed, is not the environment's to say: a
+    # repository can set an agent's, and with it a proxy, an authority, a file for session keys.
     return httpx2.AsyncClient(
-        transport=Bounded(),
+        transport=Bounded(trust_env=False),
         trust_env=False,
         follow_redirects=False,
         headers={"accept-encoding": "identity"},

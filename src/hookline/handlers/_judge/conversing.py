@@ -11,7 +11,9 @@ import msgspec
 from hookline.handlers._judge.asking import Cost, Refused, Talk
 from hookline.handlers._judge.looking import TOOLS, Looking
 from hookline.handlers._judge.questions import Question
+from hookline.handlers._judge.reading import judgement_in
 from hookline.model.errors import HandlerAnswerError
+from hookline.model.verdicts import BLOCKING
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
@@ -62,11 +64,12 @@ async def verified(talk: Talk, question: Question, looking: Looking) -> tuple[st
         response, cost = await talk.ask(messages, parameters, _settings(question))
         total += cost
         calls = list(response.tool_calls)
-        verdict = next((call for call in calls if call.tool_name == _HAND_OVER), None)
-        if verdict is not None:
-            return talk.unlocked(msgspec.json.encode(_arguments(verdict)).decode()), total
+        verdicts = [_written(call) for call in calls if call.tool_name == _HAND_OVER]
+        if verdicts:
+            # Of several a no counts, and two times yes is no answer.
+            return talk.unlocked("\n".join(verdicts)), total
         if not calls:
-            return talk.unlocked(_words(response)), total
+            return talk.unlocked(_refusal(response)), total
         if len(calls) > _MOST_CALLS:
             raise HandlerAnswerError(f"the model called {len(calls)} tools at once")
         messages.append(response)
@@ -88,6 +91,20 @@ async def _result(call: "ToolCallPart", looking: Looking) -> Any:
     return ToolReturnPart(
         tool_name=call.tool_name, content=redact(found).text, tool_call_id=call.tool_call_id
     )
+
+
+def _written(call: "ToolCallPart") -> str:
+    """What was handed over, as the model wrote it where that is known: it may say a key twice."""
+    arguments = _arguments(call)
+    return call.args if isinstance(call.args, str) else msgspec.json.encode(arguments).decode()
+
+
+def _refusal(response: "ModelResponse") -> str:
+    """The no in words that hand nothing over. Raises HandlerAnswerError for anything else."""
+    words = _words(response)
+    if judgement_in(words).verdict not in BLOCKING:
+        raise HandlerAnswerError(f"the model handed over no verdict: it did not call {_HAND_OVER}")
+    return words
 
 
 def _arguments(call: "ToolCallPart") -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from time import monotonic
 from typing import Any
 
-from hookline.model.errors import IllegalValueError
+from hookline.model.errors import HandlerUnavailable, IllegalValueError
 
 __all__ = ["TOOLS", "Looking"]
 
@@ -46,10 +46,15 @@ TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 
 class Looking:
-    """One judge's view of one directory, until its time is up."""
+    """One judge's view of one directory, until its time is up.
+
+    Raises HandlerUnavailable when that is no directory of a project's.
+    """
 
     def __init__(self, root: str, cwd: str, deadline: float) -> None:
         self._root = os.path.realpath(root)
+        if not root or not self._root.strip("/"):
+            raise HandlerUnavailable("no project is known that the model could look at")
         self._cwd = cwd if cwd.startswith("/") else self._root
         self._deadline = deadline
         self._left = _SHOWN_CAP
@@ -81,10 +86,10 @@ class Looking:
     def _read(self, arguments: Mapping[str, Any]) -> str:
         path = self._inside(_text(arguments, "file_path"))
         offset, limit = _number(arguments, "offset", 1), _number(arguments, "limit", _MOST_LINES)
-        lines = _lines(path)
-        if lines is None:
+        raw = _content(path)
+        if raw is None:
             raise IllegalValueError("it is no text file that can be read")
-        chosen = lines[offset - 1 : offset - 1 + min(limit, _MOST_LINES)]
+        chosen = _lines(raw)[offset - 1 : offset - 1 + min(limit, _MOST_LINES)]
         return "\n".join(f"{n}\t{line}" for n, line in enumerate(chosen, offset))
 
     def _grep(self, arguments: Mapping[str, Any]) -> str:
@@ -99,7 +104,11 @@ class Looking:
         for path in self._files(_text(arguments, "path", "")):
             if wanted and not fnmatch.fnmatchcase(os.path.basename(path), wanted):
                 continue
-            for number, line in enumerate(_lines(path) or (), 1):
+            raw = _content(path) or ""
+            # Taking secrets out is slow, and most files have nothing that is searched for.
+            if not any(pattern.search(line) for line in raw.splitlines()):
+                continue
+            for number, line in enumerate(_lines(raw), 1):
                 if pattern.search(line):
                     found.append(f"{os.path.relpath(path, self._root)}:{number}:{line}")
                     if len(found) >= _MOST_LINES:
@@ -140,13 +149,13 @@ class Looking:
         if "\0" in path:
             raise IllegalValueError("a path has no NUL character")
         real = os.path.realpath(os.path.join(self._cwd, path))
-        if real != self._root and not real.startswith(f"{self._root.rstrip('/')}/"):
+        if real != self._root and not real.startswith(f"{self._root}/"):
             raise IllegalValueError(f"{path} is outside of the project")
         return real
 
 
-def _lines(path: str) -> list[str] | None:
-    """The lines of a text file, each cut to what is worth reading; None for any other file."""
+def _content(path: str) -> str | None:
+    """What a text file has in it; None for any other file."""
     # A pipe or a device would hold the judge up for as long as it likes.
     if not os.path.isfile(path) or os.path.getsize(path) > _FILE_CAP:
         return None
@@ -157,13 +166,23 @@ def _lines(path: str) -> list[str] | None:
         return None
     if b"\0" in raw:
         return None
-    return [line[:_LINE_CAP] for line in raw.decode("utf-8", "replace").splitlines()]
+    return raw.decode("utf-8", "replace")
+
+
+def _lines(content: str) -> list[str]:
+    """The lines of a whole file without its secrets, each cut to what is worth reading."""
+    from hookline.secrets import redact  # a large table, and most judges look at nothing
+
+    # Before anything is cut: a part of a secret does not look like one.
+    return [line[:_LINE_CAP] for line in redact(content).text.splitlines()]
 
 
 def _text(arguments: Mapping[str, Any], key: str, default: str | None = None) -> str:
     value = arguments.get(key, default)
     if not isinstance(value, str):
         raise IllegalValueError(f"`{key}` must be a text")
+    if not value.isascii() and value != value.encode("utf-8", "replace").decode():
+        raise IllegalValueError(f"`{key}` has half characters in it")
     return value
 
 

@@ -69,10 +69,10 @@ class OkForm:
 
     def answer(self, text: str, question: Question, event: Event) -> Answer:
         """Nothing for a yes; for a no what the event makes of it."""
-        said = judgement_in(text, question.text)
+        said = judgement_in(text, f"{question.system}\n{question.text}")
         if said.verdict <= Verdict.PASS:
             return PASS
-        reason = said.reason or NO_REASON
+        reason = self._fence.without(said.reason) or NO_REASON
         if self._native.may_give_up and said.impossible:
             return Answer(notice=(f"What the hook wants cannot be done: {reason}",))
         if self._native.refusal == "notice":

@@ -57,14 +57,15 @@ class Portable:
 
     def answer(self, text: str, question: Question, event: Event) -> Answer:
         """The verdict, as far as the config lets this judge go."""
-        said = judgement_in(text, question.text)
+        said = judgement_in(text, f"{question.system}\n{question.text}")
         verdict = said.verdict
         if verdict is Verdict.ALLOW and not (self._spec.may_allow and event.allows):
             verdict = Verdict.PASS
         if verdict is Verdict.ASK and not event.asks:
             verdict = Verdict.DENY
         blocks = verdict > Verdict.PASS
-        return Answer(verdict=verdict, reason=(said.reason or NO_REASON) if blocks else "")
+        reason = self._fence.without(said.reason) or NO_REASON
+        return Answer(verdict=verdict, reason=reason if blocks else "")
 
     def _system(self, words: Sequence[str]) -> str:
         verdicts = "\n".join(f"- {word}: {_MEANING[word]}" for word in words)

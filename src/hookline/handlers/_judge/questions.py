@@ -11,15 +11,20 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
+from hookline.handlers._judge.hiding import hides_more
 from hookline.model.answers import Answer
 from hookline.model.errors import HandlerUnavailable
 from hookline.model.events.base import Event
 from hookline.model.ports import Call
 
-__all__ = ["PROMPT_CAP", "Fence", "Question", "Style", "ready"]
+__all__ = ["PROMPT_CAP", "Fence", "Question", "Style", "Unseen", "ready"]
 
 PROMPT_CAP = 200_000
 """The longest question, in characters. A part of an event would be judged as if it were all."""
+
+
+class Unseen(HandlerUnavailable):
+    """A model cannot be shown all that it is to judge, and whoever wrote that could choose so."""
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -57,8 +62,12 @@ class Fence:
     def around(self, value: Any) -> str:
         """The value as text between marks."""
         text = value if isinstance(value, str) else _written(value)
-        inner = text.replace(self._mark, "data-")
-        return f"<{self._mark}>{inner}</{self._mark}>"
+        return f"<{self._mark}>{self.without(text)}</{self._mark}>"
+
+    def without(self, text: str) -> str:
+        """The text without the marks, which nobody but the model has to know."""
+        # No mark has a bracket in it, so what stays on both sides makes no new one.
+        return text.replace(self._mark, "[data]")
 
     def filled(self, value: Any) -> Any:
         """For the values of a template: numbers and truths can say nothing."""
@@ -75,10 +84,13 @@ class Fence:
         )
 
 
-def ready(question: Question, *, redacts: bool) -> Question:
-    """The question as it may be sent: without secrets, and whole. Raises HandlerUnavailable."""
+def ready(question: Question, *, redacts: bool, strict: bool) -> Question:
+    """The question as it may be sent: without secrets, and whole. Raises Unseen.
+
+    ``strict``: nothing but secrets may be missing in it.
+    """
     if len(question.text) > PROMPT_CAP:
-        raise HandlerUnavailable(
+        raise Unseen(
             f"the prompt would have {len(question.text):,} characters, and a model is asked at "
             f"most {PROMPT_CAP:,}"
         )
@@ -86,7 +98,10 @@ def ready(question: Question, *, redacts: bool) -> Question:
 
     # File names that are no UTF-8 come as half characters, which no request can hold.
     text = question.text.encode("utf-8", "replace").decode()
-    return msgspec.structs.replace(question, text=redact(text).text if redacts else text)
+    sent = redact(text).text if redacts else text
+    if strict and hides_more(text, sent):
+        raise Unseen("what looks like a secret in it may be a command, and no model is shown it")
+    return msgspec.structs.replace(question, text=sent)
 
 
 def _written(value: Any) -> str:

@@ -24,6 +24,68 @@ python3 -i setup.py
 python -q
 node
 ruby
+bash -e
+bash -ex
+bash -v
+bash -p
+bash -m
+bash -n
+bash -r
+bash -E
+bash -h
+sh -e
+bash --norc
+bash --login
+bash --posix
+bash +x
+bash -o vi
+bash -s foo
+bash /dev/stdin
+. /dev/stdin
+source /dev/stdin
+python3 /dev/fd/0
+python3.12
+python3 -v
+python3 -vi
+python -Bi x.py
+python3 -m code
+mksh
+rbash
+script
+cat < x && python3
+script -q log
+bash -eo pipefail
+cd /dev && . ./stdin
+python3 -
+node -r x
+perl -de0
+perl
+php -a
+php
+lua5.4 -i x.lua
+deno
+deno repl
+irb
+pypy3
+bash --rcfile x
+node --interactive x.js
+pwsh -NoLogo
+python3 -X dev
+busybox sh
+fish -C 'echo hi'
+python3 -m IPython
+bash -ox vi
+timeout 5 bash -e
+env -i bash --norc
+bash 2>&1
+bash -c bash
+( bash )
+nohup bash -x
+nice -n 5 python3
+python3 -u
+command bash -e
+setsid bash
+stdbuf -o0 bash
 """.strip().splitlines()
 
 FED = r"""
@@ -42,6 +104,63 @@ grep -rn bash .
 echo python3
 git commit -m 'run bash'
 docker exec web bash
+bash -e build.sh
+bash -ex ./x.sh a
+bash -c ls
+bash -ec ls
+bash -euo pipefail -c ls
+bash -eo pipefail x.sh
+bash +x x.sh
+< build.sh sh
+python3 < x.py
+python3 x.py < in.txt
+cat < a && bash x.sh
+python3.12 x.py
+python3 -m pytest -q
+python3 -mpytest
+python3 -W error -m pytest
+python3 -X dev x.py
+python3 -V
+python3 -Bc 'print(1)'
+python -u x.py
+node x.js
+node --version
+node --test
+node -r ts-node/register x.ts
+node -p 1
+perl -pe s/a/b/ n.txt
+perl -lane 'print 1' f
+perl -v
+perl -i -pe s/a/b/ f
+ruby x.rb
+ruby -v
+php -v
+php x.php
+php -i
+lua x.lua
+deno run x.ts
+deno test
+bun test
+bun run x
+bash --version
+script -c 'ls -la' out
+script -qc 'ls' /dev/null
+pwsh -File x.ps1
+pwsh x.ps1
+echo /dev/stdin
+ls /dev/tty
+cat script.txt
+npm run script
+./script
+bash -n x.sh
+sh -n x.sh
+bash ./script
+sh ./configure
+timeout 5 python3 x.py < in
+zsh -c ls
+fish -c ls
+node --check x.js
+python3 -c 'print(1)' 2>/dev/null
 """.strip().splitlines()
 
 
@@ -60,7 +179,9 @@ def test_on_codex_a_program_that_waits_for_code_is_asked_about(command: str) -> 
     assert answer.metadata["category"] == "runs-unseen-code"
 
 
-@pytest.mark.parametrize("command", ["sudo bash", "cat | sh", "tee log | bash"])
+@pytest.mark.parametrize(
+    "command", ["sudo bash", "cat | sh", "tee log | bash", "bash < /dev/tty", "cat /dev/tty | bash"]
+)
 def test_what_is_asked_about_for_another_reason_still_is(command: str) -> None:
     assert said(command, "codex").verdict is Verdict.ASK
 
