@@ -110,19 +110,20 @@ async def adapted(
     own = f"{session}:{what!r}" if session else ""
     support = speaker.support
     limit = min(MAX_FOLLOW_UPS, support.stop_cap or MAX_FOLLOW_UPS)
-    with memories.open(session) as shared, memories.open(own) as page:
-        for each in (shared, page):
-            each.memory = on_event(each.memory, event, has_stop_flag=support.has_stop_flag)
-        held = latched(shared.memory, event)
-        if held is not None:
-            return held
+    names = (session, own)
+    before = [memories.read(name) for name in names]
+    shared, page = (on_event(each, event, has_stop_flag=support.has_stop_flag) for each in before)
+    outcome = latched(shared, event)
+    if outcome is None:
         module = registry.handlers()[hook.handler.kind]
         engine = Engine([Bound(hook, module.make(hook, _SERVICES))], tools=registry.tools)
         outcome = _as_asked(await engine.handle(moment, caller), event)
-        page.memory, outcome = capped(page.memory, outcome, limit=limit)
+        page, outcome = capped(page, outcome, limit=limit)
         latch = speaker.translate(outcome).latch
         if latch:
-            shared.memory = replace(shared.memory, latch=latch)
+            shared = replace(shared, latch=latch)
+    for name, old, new in zip(names, before, (shared, page), strict=True):
+        memories.write(name, old, new)
     return outcome
 
 

@@ -269,7 +269,8 @@ class App:
             speaker=client or registry.dialect(event.dialect),
             config=config,
             engine=self.engine_for(config),
-            pages=[self._memories.open(each) for each in _sessions(event, client)],
+            memories=self._memories,
+            sessions=_sessions(event, client),
         )
 
     def _settle(self, event: Event, client: Client | None) -> tuple[str, bool, Config]:
@@ -295,8 +296,10 @@ class App:
 
 def _sessions(event: Event, client: Client | None) -> list[str]:
     """The session's names, one for each caller it may belong to: later events may tell better."""
-    callers = client.ids if client is not None else (event.dialect,)
-    return [f"{each}:{event.session_id}" if event.session_id else "" for each in callers]
+    session = event.session_id
+    if client is None:
+        return [f"{event.dialect}:{session}" if session else ""]
+    return [f"{each}:{session}" if session else "" for each in client.ids]
 
 
 def _is_said(outcome: Outcome, client: Client | None) -> bool:

@@ -55,8 +55,8 @@ class LastingJournals:
         """As the port says."""
         if app is None:
             return None
-        path = journal_file(app.home)
-        settings, journal = self._open.get(path, (None, None))
+        home = app.home
+        settings, journal = self._open.get(home, (None, None))
         # While a config is broken, its journal stays as it was.
         wanted = app.journal() or settings or JournalSettings()
         if wanted != settings:
@@ -66,8 +66,8 @@ class LastingJournals:
             if wanted.enabled:
                 from hookline.store.journal import SqliteJournal
 
-                journal = SqliteJournal(path, wanted)
-            self._open[path] = wanted, journal
+                journal = SqliteJournal(journal_file(home), wanted)
+            self._open[home] = wanted, journal
         return journal
 
     def _close(self, journal: Journal) -> None:

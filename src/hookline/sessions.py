@@ -1,7 +1,6 @@
 """An event is judged within what its session remembers: latches, follow-ups, denials."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, ExitStack
 from typing import Protocol, cast
 
 from msgspec.structs import replace
@@ -9,10 +8,12 @@ from msgspec.structs import replace
 from hookline import registry
 from hookline.config.types import Config
 from hookline.engine.engine import Engine
+from hookline.model.answers import PASS
 from hookline.model.denials import Denial, recalled
 from hookline.model.events import Event, PermissionRequest, PreToolUse
 from hookline.model.memory import (
     MAX_FOLLOW_UPS,
+    NOTHING,
     SessionMemory,
     capped,
     closed,
@@ -25,16 +26,20 @@ from hookline.model.ports import Caller, LearningBuiltin
 from hookline.model.support import Support
 from hookline.model.verdicts import Verdict
 
-__all__ = ["Page", "Speaker", "judge"]
+__all__ = ["Memories", "Speaker", "judge"]
 
 # Calls that are judged before they are made: what is denied there is what agents try again.
 _JUDGED = (PreToolUse, PermissionRequest)
 
 
-class Page(Protocol):
-    """What one session remembers, while an event of it is judged."""
+class Memories(Protocol):
+    """Where sessions keep what they remember."""
 
-    memory: SessionMemory
+    def read(self, session: str) -> SessionMemory:
+        """What a session remembers. Raises HooklineError."""
+
+    def write(self, session: str, before: SessionMemory, after: SessionMemory) -> None:
+        """Keeps what an event has changed. Raises HooklineError."""
 
 
 class Speaker(Protocol):
@@ -55,33 +60,56 @@ async def judge(
     speaker: Speaker,
     config: Config,
     engine: Engine,
-    pages: Sequence[AbstractContextManager[Page]],
+    memories: Memories,
+    sessions: Sequence[str],
 ) -> Outcome:
-    """The engine's outcome, within what the session remembers; ``pages`` are its memories."""
-    support = speaker.support
+    """The engine's outcome, within what the session remembers under each of its names."""
+    before = [memories.read(session) for session in sessions]
+    remembers = any(memory is not NOTHING for memory in before)
+    # Hardly any session has something to remember, and most of what is asked is let pass.
+    if not remembers:
+        outcome = await engine.handle(event, caller)
+        if outcome.answer is PASS:
+            return outcome
+        after, outcome = _concluded(list(before), outcome, caller, speaker, config)
+    else:
+        support = speaker.support
+        after = [on_event(each, event, has_stop_flag=support.has_stop_flag) for each in before]
+        held = next(filter(None, (latched(memory, event) for memory in after)), None)
+        if held is not None:
+            outcome = held
+        else:
+            denied = recalled(memory.denials for memory in after)
+            caller = replace(caller, denied=denied) if denied else caller
+            outcome = await engine.handle(event, caller)
+            after, outcome = _concluded(after, outcome, caller, speaker, config)
+    for session, old, new in zip(sessions, before, after, strict=True):
+        if new is not old:
+            memories.write(session, old, new)
+    return outcome
+
+
+def _concluded(
+    memories: list[SessionMemory],
+    outcome: Outcome,
+    caller: Caller,
+    speaker: Speaker,
+    config: Config,
+) -> tuple[list[SessionMemory], Outcome]:
+    """The outcome as the session lets it stand, and what is to be remembered of it."""
+    event, support = outcome.event, speaker.support
     limit = MAX_FOLLOW_UPS if config.max_follow_ups is None else config.max_follow_ups
     limit = min(limit, support.stop_cap or limit)
-    with ExitStack() as stack:
-        opened = [stack.enter_context(page) for page in pages]
-        for page in opened:
-            page.memory = on_event(page.memory, event, has_stop_flag=support.has_stop_flag)
-        held = next(filter(None, (latched(page.memory, event) for page in opened)), None)
-        if held is not None:
-            return held
-        denied = recalled(page.memory.denials for page in opened)
-        caller = replace(caller, denied=denied) if denied else caller
-        outcome = await engine.handle(event, caller)
-        for page in opened:
-            page.memory, outcome = capped(page.memory, outcome, limit=limit)
-        said = speaker.translate(outcome)
-        for page in opened if said.latch else ():
-            page.memory = closed(page.memory, event, said.latch)
-        verdict = said.answer.verdict
-        if (denied or verdict >= Verdict.DENY) and isinstance(event, _JUDGED):
-            denial = _denial(outcome, config, caller) if verdict >= Verdict.DENY else None
-            for page in opened:
-                page.memory = taught(page.memory, event, verdict, denial)
-    return outcome
+    for place, memory in enumerate(memories):
+        memories[place], outcome = capped(memory, outcome, limit=limit)
+    said = speaker.translate(outcome)
+    if said.latch:
+        memories = [closed(memory, event, said.latch) for memory in memories]
+    verdict = said.answer.verdict
+    if (caller.denied or verdict >= Verdict.DENY) and isinstance(event, _JUDGED):
+        denial = _denial(outcome, config, caller) if verdict >= Verdict.DENY else None
+        memories = [taught(memory, event, verdict, denial) for memory in memories]
+    return memories, outcome
 
 
 def _denial(outcome: Outcome, config: Config, caller: Caller) -> Denial | None:

@@ -1,5 +1,6 @@
 """The command line of ``hookline hook``, read without a library: agents wait for it."""
 
+import os
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
@@ -35,7 +36,13 @@ class HookOptions(Struct, frozen=True, kw_only=True, dict=True):
         """By which this line is told from any other that calls us."""
         return repr(self)
 
-    @property
+    @cached_property
+    def is_anywhere(self) -> bool:
+        """Whether the line means the same whichever directory it is called in."""
+        whole = self.home is None or os.path.isabs(self.home)
+        return whole and self.config is None and not self.trust_env
+
+    @cached_property
     def engine_timeout(self) -> float | None:
         """Ours must end first: when the platform's timeout hits, it lets the tool run."""
         return None if self.timeout is None else max(0.8 * self.timeout - 0.5, 0.1)

@@ -122,10 +122,10 @@ class Desk:
         await self._journals.aclose()
 
     def _app_for(self, options: HookOptions, arrived: Arrived) -> "App":
-        believed = [arrived.env.get(name) for name in _PERSONAL] if options.trust_env else ()
-        key = (options.home, options.user_config, options.config, arrived.cwd, *believed)
-        if options.config is None and not believed and _is_whole(options.home):
-            key = (options.home, options.user_config)  # nothing in it is meant from a directory
+        key: tuple[object, ...] = (options.home, options.user_config)
+        if not options.is_anywhere:
+            believed = [arrived.env.get(name) for name in _PERSONAL] if options.trust_env else ()
+            key = (*key, options.config, arrived.cwd, *believed)
         app = self._apps.get(key)
         if app is None:
             while len(self._apps) >= _KEPT_APPS:
@@ -147,10 +147,6 @@ def _without_words(event: "Event | None") -> "Event | None":
         return None
     kept = ("id", "session_id", "cwd", "time", "agent", "dialect", "native_event")
     return type(event)(**{name: getattr(event, name) for name in kept})
-
-
-def _is_whole(path: str | None) -> bool:
-    return path is None or os.path.isabs(path)
 
 
 def _time_left(options: HookOptions, arrived: Arrived) -> float | None:

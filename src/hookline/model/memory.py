@@ -27,6 +27,7 @@ from hookline.model.verdicts import Verdict
 
 __all__ = [
     "MAX_FOLLOW_UPS",
+    "NOTHING",
     "SessionMemory",
     "capped",
     "closed",
@@ -51,6 +52,10 @@ class SessionMemory(Struct, frozen=True, kw_only=True):
     counted: str = ""
     """The id of the event that was counted last: asked about once more, it counts once."""
     denials: tuple[Denial, ...] = ()
+
+
+NOTHING = SessionMemory()
+"""Of a session that has nothing to remember: no event that arrives changes that."""
 
 
 def on_event(memory: SessionMemory, event: Event, *, has_stop_flag: bool) -> SessionMemory:

@@ -3,10 +3,9 @@
 Knows keys; must not know any client, nor what follows from a fit.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import IntEnum
-from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -69,19 +68,24 @@ class Form(Struct, frozen=True, forbid_unknown_fields=True):
         """How well a payload fits this form. ``event`` is the one on the command line."""
         said = data.get(self.names) if self.names else None
         own = self.events.get(said if isinstance(said, str) else event or "", _ANY)
-        stray = _first_of(data, _never(self.never, own.never, own.needs))
-        if stray:
+        never, needed, marks = _sought(self, own)
+        if _has_any(data, never):
+            plain = min(never.plain.intersection(data), default="")
+            stray = plain or next(key for key in never.all if _has(data, key))
             return Likeness(Fit.FOREIGN, f"it never sends `{stray}`")
         if isinstance(said, str) and said not in self.events and not self._alike(said):
             return Likeness(Fit.FOREIGN, f"it has no event `{said[:60]}`")
-        needed, plain, others = _needed(self.names, self.needs, own.needs)
         missing = []
-        if not (data.keys() >= plain and _all(data, others)):
-            missing = [key for key in needed if not _has(data, key)]
-        mark = next((mark for mark, keys in _marks(self.marks) if _all(data, keys)), "")
+        if not _has_all(data, needed):
+            missing = [key for key in needed.all if not _has(data, key)]
+        mark = ""
+        for name, keys in marks:
+            if _has_all(data, keys):
+                mark = name
+                break
         if self.always_marked and not mark:
             return Likeness(Fit.FOREIGN, f"it always sends `{self.marks[0]}`")
-        if missing and len(missing) == len(needed):
+        if missing and len(missing) == len(needed.all):
             return Likeness(Fit.FOREIGN, "it sends nothing of what is there")
         if missing:
             return Likeness(Fit.LACKING, f"it always sends `{missing[0]}`", len(missing))
@@ -123,8 +127,58 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 }
 
 
-def _all(data: Mapping[str, Any], keys: Iterable[str]) -> bool:
-    return all(_has(data, key) for key in keys)
+class _Keys(Struct, frozen=True):
+    """Some keys, taken apart once: every event of every agent is asked for them."""
+
+    all: tuple[str, ...]
+    plain: frozenset[str]
+    """Those that need only be there."""
+    others: tuple[tuple[str, str, str], ...]
+    """The name, the sign and the condition of the rest."""
+
+    @classmethod
+    def of(cls, keys: tuple[str, ...]) -> "_Keys":
+        apart = [_taken_apart(key) for key in keys]
+        plain = frozenset(name for name, sign, _ in apart if not sign)
+        return cls(keys, plain, tuple(each for each in apart if each[1]))
+
+
+_Sought: TypeAlias = tuple[_Keys, _Keys, tuple[tuple[str, _Keys], ...]]
+"""What an event of a form never has, what it always has, and each mark of the client."""
+
+
+def _sought(form: Form, own: EventForm) -> _Sought:
+    # By identity: shapes are read once and stay, and to hash one takes longer than to ask.
+    key = (id(form), id(own))
+    kept = _KEPT.get(key)
+    if kept is None or kept[0] is not form or kept[1] is not own:
+        needs = (*((form.names,) if form.names else ()), *form.needs, *own.needs)
+        never = tuple(each for each in (*form.never, *own.never) if each not in own.needs)
+        marks = tuple((mark, _Keys.of(tuple(mark.split("+")))) for mark in form.marks)
+        kept = _KEPT[key] = (form, own, (_Keys.of(never), _Keys.of(needs), marks))
+    return kept[2]
+
+
+_KEPT: dict[tuple[int, int], tuple[Form, EventForm, _Sought]] = {}
+
+
+def _has_all(data: Mapping[str, Any], keys: _Keys) -> bool:
+    if not data.keys() >= keys.plain:
+        return False
+    for name, sign, rest in keys.others:
+        if name not in data or not _holds(data[name], sign, rest):
+            return False
+    return True
+
+
+def _has_any(data: Mapping[str, Any], keys: _Keys) -> bool:
+    if not keys.plain.isdisjoint(data):
+        return True
+    # A plain loop: every event of every agent is asked.
+    for name, sign, rest in keys.others:  # noqa: SIM110
+        if name in data and _holds(data[name], sign, rest):
+            return True
+    return False
 
 
 def _has(data: Mapping[str, Any], key: str) -> bool:
@@ -132,43 +186,6 @@ def _has(data: Mapping[str, Any], key: str) -> bool:
     return name in data and (not sign or _holds(data[name], sign, rest))
 
 
-@cache
-def _never(
-    all_events: tuple[str, ...], own: tuple[str, ...], needs: tuple[str, ...]
-) -> tuple[frozenset[str], tuple[str, ...]]:
-    """The keys that an event never has: by their names alone, and those with a condition."""
-    return _parted(tuple(key for key in (*all_events, *own) if key not in needs))
-
-
-@cache
-def _needed(
-    name: str, all_events: tuple[str, ...], own: tuple[str, ...]
-) -> tuple[tuple[str, ...], frozenset[str], tuple[str, ...]]:
-    """The keys that an event always has: all, by their names alone, and those with a condition."""
-    keys = (*((name,) if name else ()), *all_events, *own)
-    return keys, *_parted(keys)
-
-
-@cache
-def _marks(marks: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Each mark with the keys that count together for it."""
-    return tuple((mark, tuple(mark.split("+"))) for mark in marks)
-
-
-def _parted(keys: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
-    plain = frozenset(key for key in keys if not _taken_apart(key)[1])
-    return plain, tuple(key for key in keys if key not in plain)
-
-
-def _first_of(data: Mapping[str, Any], keys: tuple[frozenset[str], tuple[str, ...]]) -> str:
-    """One of these keys that is there; empty when none is."""
-    plain, others = keys
-    if not plain.isdisjoint(data):
-        return min(plain.intersection(data))
-    return next((key for key in others if _has(data, key)), "")
-
-
-@cache
 def _taken_apart(key: str) -> tuple[str, str, str]:
     for sign in ":=~":
         name, found, rest = key.partition(sign)

@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from hookline.model.answers import Answer
+from hookline.model.answers import PASS, Answer
 from hookline.model.events import Event, ToolEvent
 from hookline.model.outcome import Outcome, Substitution
 from hookline.model.rewriting import rewritten
@@ -96,6 +96,8 @@ class Answered(Struct, frozen=True):
     def of(cls, outcome: Outcome) -> "Answered":
         """An allow is kept as a pass: the first answer has said it already."""
         answer = outcome.answer
+        if answer is PASS and not outcome.substitutions:
+            return _PASSED
         if answer.verdict is Verdict.ALLOW:
             answer = replace(answer, verdict=Verdict.PASS, reason="")
         return cls(answer, outcome.substitutions)
@@ -112,8 +114,13 @@ class Answered(Struct, frozen=True):
         )
 
 
+_PASSED = Answered(PASS)
+
+
 class Slot:
     """The place of one call: ``known`` if it was answered, else ``keep`` what is answered now."""
+
+    __slots__ = ("kept", "known")
 
     def __init__(self, known: Answered | None = None) -> None:
         self.known = known

@@ -19,16 +19,17 @@ _KEPT_WHOLE = 1 << 16
 class _Call:
     """One call: through which entries it came, and what the first of them was answered."""
 
-    __slots__ = ("_content", "_first", "answered", "at", "entries", "is_large", "known")
+    __slots__ = ("_answered", "_content", "_first", "at", "entries", "is_open", "known")
 
     def __init__(self, first: Arrival, at: float) -> None:
         self.entries = {first.entry}
         self.at = at
         self.known: Answered | None = None
-        self.answered = asyncio.Event()
-        self.is_large = len(bytes(first.event.raw)) > _KEPT_WHOLE
+        self.is_open = True
+        """Whether its first answer is still to come."""
         self._content: bytes | None = None
         self._first: Arrival | None = first
+        self._answered: asyncio.Event | None = None
 
     @property
     def content(self) -> bytes:
@@ -42,6 +43,22 @@ class _Call:
         """Keeps the digest of the event and no more."""
         _ = self.content
 
+    async def answer(self, wait: float, clock: Callable[[], float]) -> Answered | None:
+        """The first answer; None when there is none after ``wait`` seconds, or it is old."""
+        if self.is_open:
+            self._answered = self._answered or asyncio.Event()
+            try:
+                await asyncio.wait_for(self._answered.wait(), wait)
+            except TimeoutError:
+                return None
+        return self.known if 0 <= clock() - self.at <= FRESH else None
+
+    def settle(self) -> None:
+        """The first answer has come, or never will."""
+        self.is_open = False
+        if self._answered is not None:
+            self._answered.set()
+
 
 class _Group:
     """The last calls of one kind in one session, and the entries that they came through."""
@@ -54,25 +71,17 @@ class _Group:
 
     def earlier(self, arrival: Arrival) -> _Call | None:
         """The latest equal call, unless it came through this entry: then it is done again."""
-        if self.entries <= {arrival.entry}:
-            return None  # as it is nearly always, and then nothing need be compared
         for call in reversed(self.calls):
             if arrival.content and call.content == arrival.content:
                 return None if arrival.entry in call.entries else call
         return None
-
-    def begin(self, arrival: Arrival, now: float) -> _Call:
-        call = _Call(arrival, now)
-        self.calls.append(call)
-        self.entries.add(arrival.entry)
-        return call
 
 
 class BriefAnswers:
     """Keeps them in memory, the last few hundred for some seconds."""
 
     def __init__(self, *, clock: Callable[[], float] = monotonic) -> None:
-        self._clock = clock
+        self.clock = clock
         self._groups: dict[tuple[object, ...], _Group] = {}
 
     def once(self, arrival: Arrival | None, *, timeout: float | None = None) -> "_Once":
@@ -83,22 +92,8 @@ class BriefAnswers:
         """
         return _Once(self, arrival, _WAIT if timeout is None else timeout / 2)
 
-    async def begin(self, arrival: Arrival, wait: float) -> tuple[Slot, _Call | None]:
-        """The slot, and the call that it is the first of; None where it was answered already."""
-        group = self._group(arrival)
-        earlier = group.earlier(arrival)
-        if earlier is not None:
-            known = await self._answer_of(earlier, wait)
-            if known is not None:
-                earlier.entries.add(arrival.entry)
-                return Slot(known), None
-        return Slot(), group.begin(arrival, self._clock())
-
-    def keep(self, call: _Call, slot: Slot) -> None:
-        """What the call was answered, for those that are equal to it."""
-        call.known, call.at = slot.kept, self._clock()
-
-    def _group(self, arrival: Arrival) -> _Group:
+    def group(self, arrival: Arrival) -> _Group:
+        """Where equal calls are to be found."""
         key = (arrival.event.session_id, type(arrival.event), arrival.policy)
         found = self._groups.get(key)
         if found is None:
@@ -107,40 +102,45 @@ class BriefAnswers:
             found = self._groups[key] = _Group()
         return found
 
-    async def _answer_of(self, call: _Call, wait: float) -> Answered | None:
-        if not call.answered.is_set():
-            try:
-                await asyncio.wait_for(call.answered.wait(), wait)
-            except TimeoutError:
-                return None
-        fresh = 0 <= self._clock() - call.at <= FRESH
-        return call.known if fresh else None
 
+class _Once(Slot):
+    """The slot and the way in and out of it; every event passes here, so there is little to it."""
 
-class _Once:
-    """Written out, because every event passes here and a generator costs more."""
-
-    __slots__ = ("_answers", "_arrival", "_call", "_slot", "_wait")
+    __slots__ = ("_answers", "_arrival", "_call", "_wait")
 
     def __init__(self, answers: BriefAnswers, arrival: Arrival | None, wait: float) -> None:
+        self.known = self.kept = None
         self._answers = answers
         self._arrival = arrival
         self._wait = wait
         self._call: _Call | None = None
 
     async def __aenter__(self) -> Slot:
-        if self._arrival is None:
-            return Slot()
-        self._slot, self._call = await self._answers.begin(self._arrival, self._wait)
-        return self._slot
+        arrival = self._arrival
+        if arrival is None:
+            return self
+        group, clock = self._answers.group(arrival), self._answers.clock
+        # Nearly always all came through one entry, and then nothing need be compared.
+        if not group.entries <= {arrival.entry}:
+            earlier = group.earlier(arrival)
+            known = None if earlier is None else await earlier.answer(self._wait, clock)
+            if earlier is not None and known is not None:
+                earlier.entries.add(arrival.entry)
+                self.known = known
+                return self
+        self._call = _Call(arrival, clock())
+        group.calls.append(self._call)
+        group.entries.add(arrival.entry)
+        return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         call = self._call
         if call is None:
             return
         if kind is None:
-            self._answers.keep(call, self._slot)
-        call.answered.set()
-        if call.is_large:
+            call.known, call.at = self.kept, self._answers.clock()
+        call.settle()
+        assert self._arrival is not None
+        if len(bytes(self._arrival.event.raw)) > _KEPT_WHOLE:
             # Of a megabyte that takes as long as all the rest: when the answer has left.
             asyncio.get_running_loop().call_soon(call.shrink)

@@ -2,14 +2,12 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from hashlib import sha256
 
 import msgspec
 
 from hookline.model.errors import HooklineError
-from hookline.model.memory import SessionMemory, combined
+from hookline.model.memory import NOTHING, SessionMemory, combined
 
 __all__ = ["BriefMemories", "SessionMemories"]
 
@@ -20,22 +18,22 @@ class SessionMemories:
     def __init__(self, home: str) -> None:
         self._dir = os.path.join(home, "memory")
 
-    def open(self, session: str) -> "_Opened":
-        """The session's memory; what changed is written back when it is closed.
-
-        Raises HooklineError when it cannot be read or kept: a latch that is forgotten would open
-        every gate.
-        """
-        return _Opened(self, session)
-
     def read(self, session: str) -> SessionMemory:
-        """As it is kept; an empty one for a session without a name. Raises OSError."""
-        return _read(self._path(session)) if session else _NOTHING
+        """As it is kept; an empty one for a session without a name. Raises HooklineError."""
+        if not session:
+            return NOTHING
+        try:
+            return _read(self._path(session))
+        except OSError as error:
+            raise _unkept(error) from error
 
     def write(self, session: str, before: SessionMemory, after: SessionMemory) -> None:
-        """Keeps what has changed. Raises OSError."""
+        """Keeps what has changed. Raises HooklineError."""
         if session and after != before:
-            self._write(self._path(session), before, after)
+            try:
+                self._write(self._path(session), before, after)
+            except OSError as error:
+                raise _unkept(error) from error
 
     def _path(self, session: str) -> str:
         name = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
@@ -57,35 +55,6 @@ class SessionMemories:
             os.close(lock)
 
 
-class _Opened:
-    """Written out, because every event passes here and a generator costs more."""
-
-    __slots__ = ("_before", "_memories", "_page", "_session")
-
-    def __init__(self, memories: SessionMemories, session: str) -> None:
-        self._memories = memories
-        self._session = session
-
-    def __enter__(self) -> "Page":
-        try:
-            self._before = self._memories.read(self._session)
-        except OSError as error:
-            raise _unkept(error) from error
-        self._page = Page(self._before)
-        return self._page
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: object
-    ) -> None:
-        if isinstance(error, OSError):
-            raise _unkept(error) from error
-        if kind is None:
-            try:
-                self._memories.write(self._session, self._before, self._page.memory)
-            except OSError as failed:
-                raise _unkept(failed) from failed
-
-
 def _unkept(error: OSError) -> HooklineError:
     return HooklineError(f"cannot keep the memory of a session: {error}")
 
@@ -96,25 +65,14 @@ class BriefMemories:
     def __init__(self) -> None:
         self._memories: dict[str, SessionMemory] = {}
 
-    @contextmanager
-    def open(self, session: str) -> Iterator["Page"]:
-        """The session's memory."""
-        before = self._memories.get(session, SessionMemory())
-        page = Page(before)
-        yield page
-        if session and page.memory != before:
-            stored = self._memories.get(session, SessionMemory())
-            self._memories[session] = combined(before, page.memory, stored)
+    def read(self, session: str) -> SessionMemory:
+        """As it is kept; an empty one for a session without a name."""
+        return self._memories.get(session, NOTHING)
 
-
-class Page:
-    """A memory that may be replaced while it is open."""
-
-    def __init__(self, memory: SessionMemory) -> None:
-        self.memory = memory
-
-
-_NOTHING = SessionMemory()
+    def write(self, session: str, before: SessionMemory, after: SessionMemory) -> None:
+        """Keeps what has changed."""
+        if session and after != before:
+            self._memories[session] = combined(before, after, self.read(session))
 
 
 def _read(path: str) -> SessionMemory:
@@ -122,7 +80,7 @@ def _read(path: str) -> SessionMemory:
         # Every event asks, and hardly any session has one: `open` takes five times as long to fail.
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
-        return _NOTHING
+        return NOTHING
     with open(handle, "rb") as file:
         content = file.read()
     try:

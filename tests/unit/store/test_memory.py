@@ -12,13 +12,12 @@ from hookline.store.memory import BriefMemories, SessionMemories
 
 
 def latch(memories: SessionMemories | BriefMemories, session: str, reason: str) -> None:
-    with memories.open(session) as page:
-        page.memory = replace(page.memory, latch=reason)
+    before = memories.read(session)
+    memories.write(session, before, replace(before, latch=reason))
 
 
 def latch_of(memories: SessionMemories | BriefMemories, session: str) -> str:
-    with memories.open(session) as page:
-        return page.memory.latch
+    return memories.read(session).latch
 
 
 def test_a_memory_is_there_for_the_next_process(tmp_path: Path) -> None:
@@ -57,11 +56,10 @@ def test_a_memory_that_cannot_be_kept_is_an_error(tmp_path: Path) -> None:
 
 def test_events_of_one_session_may_overlap(tmp_path: Path) -> None:
     memories = SessionMemories(str(tmp_path))
-    with memories.open("s") as slow:
-        latch(memories, "s", "enough")
-        slow.memory = replace(slow.memory, follow_ups={"root": 1})
-    with memories.open("s") as page:
-        assert page.memory == SessionMemory(latch="enough", follow_ups={"root": 1})
+    before = memories.read("s")
+    latch(memories, "s", "enough")
+    memories.write("s", before, replace(before, follow_ups={"root": 1}))
+    assert memories.read("s") == SessionMemory(latch="enough", follow_ups={"root": 1})
 
 
 @pytest.mark.parametrize("kind", ["disk", "process"])
