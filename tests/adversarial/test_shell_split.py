@@ -10,13 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.shell import MAX_BYTES, literal_words, split
-from hookline.shell.splitting import _split as split_uncached
+from hookline.shell import MAX_BYTES, ShellText, literal_words, split
+from hookline.shell.splitting import _split
 
 BASH = shutil.which("bash")
 
 # Far above what any of these needs on a busy machine, far below what a hang would take.
 DID_NOT_HANG_SECONDS = 30.0
+
+
+def split_uncached(text: str) -> ShellText:
+    return _split(text).shell
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,18 @@ from hookline.shell.options import Options, parse
 from hookline.shell.quoting import ansi_c
 from hookline.shell.variables import programs_in
 
-__all__ = ["carried", "literal_output"]
+__all__ = ["carried", "carries", "literal_output"]
 
 
 def carried(words: Words) -> Iterable[Inner]:
     """Everything ``words``, a command without wrappers, would have run."""
     carrier = _CARRIERS.get(words[0].text.rpartition("/")[2])
     return () if carrier is None else carrier(words)
+
+
+def carries(name: str) -> bool:
+    """Whether a program of this name may have anything run."""
+    return name in _CARRIERS
 
 
 def literal_output(words: Words, inputs: Sequence[Field]) -> list[Field]:

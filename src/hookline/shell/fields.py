@@ -6,9 +6,12 @@ offset; all characters that mean something to a shell are ASCII.
 
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hookline.shell.budget import Budget
+
+if TYPE_CHECKING:
+    from hookline.shell.script import Redirect
 
 __all__ = [
     "NOTHING",
@@ -74,6 +77,7 @@ class Reading:
         self.substitutes = False
         self.writes_files = False
         self.literals: list[tuple[str, int, int]] = []
+        self.redirects: list[Redirect] = []
 
 
 class FieldBuilder:

@@ -4,7 +4,7 @@ It is given skeletons only: on whole texts this grammar misreads words without s
 error recovery can take minutes for a text of 64 KB.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ _EMPTY = Structure(frozenset(), (), sound=True)
 UNKNOWN = Structure(frozenset(), (), sound=False)
 
 
+@lru_cache(512)  # what people write differs in its words, and has the same few skeletons
 def structure(skeleton: str) -> Structure:
     """Parse a skeleton; the common ones need no parser, which then is never loaded."""
     if skeleton == "x":

@@ -5,6 +5,7 @@ readers of whole texts would say; a test compares the two.
 """
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -21,28 +22,32 @@ _KEYWORDS = (
 )
 _QUOTES = r"'[^'{]*+'|\"[^\"\\$`{]*+\""
 _SILENT = r"[12]?>&[12]|[12&]?>>? ?/dev/null"
+_WORD = rf"(?:[\w./:@%+,=~^*-]++|{_QUOTES})++"
 # Each part can be read in one way only, so that a text that fails late is not tried in many.
-_COMMAND = (
-    rf"(?!(?:{_KEYWORDS})\b)[\w./:@%+][\w./:@%+,-]*+"
-    rf"(?: (?:{_SILENT}(?![^ ;&|])|(?:[\w./:@%+,=~^*-]|{_QUOTES})++))*+"
-)
+_COMMAND = rf"(?!(?:{_KEYWORDS})\b)[\w./:@%+][\w./:@%+,-]*+(?: (?:{_SILENT}(?![^ ;&|])|{_WORD}))*+"
 _TEXT = re.compile(rf"{_COMMAND}(?: ?(?:&&|\|\||[;|]) ?{_COMMAND})*+", re.ASCII)
-_TOKEN = re.compile(
-    rf"(?P<operator>&&|\|\||[;|])|(?P<silent>{_SILENT})(?![^ ;&|])"
-    rf"|(?P<word>(?:[\w./:@%+,=~^*-]|{_QUOTES})++)",
-    re.ASCII,
-)
+# All that is no operator; a single `&` is part of a redirection.
+_BETWEEN = re.compile(r"(?:[^'\";|&]++|'[^']*+'|\"[^\"]*+\"|(?<=>)&|&(?=>))++")
+# The words of one command; nothing for a redirection.
+_WORDS = re.compile(rf"(?:{_SILENT})(?![^ ;&|])|({_WORD})", re.ASCII)
 _QUOTED = re.compile(_QUOTES)
 
 
 class PlainCommand(NamedTuple):
     """One command: its words, where it stands, and whether it reads what those before it write."""
 
-    words: tuple[Field, ...]
+    words: tuple[str, ...]
     start: int
     end: int
     pipeline: int
     """The number of the first command that is joined to it by pipes; its own where none is."""
+    globs: tuple[int, ...] = ()
+    """Which of the words are patterns, and stand for others."""
+
+    @property
+    def fields(self) -> list[Field]:
+        """The words as readers of whole texts have them."""
+        return [Field(word, at not in self.globs) for at, word in enumerate(self.words)]
 
 
 @lru_cache(16)  # several guards ask about the same text, one after the other
@@ -51,34 +56,46 @@ def plain_commands(source: str) -> tuple[PlainCommand, ...] | None:
     if len(source) > _MAX_TEXT or _TEXT.fullmatch(source) is None:
         return None
     found: list[PlainCommand] = []
-    words: list[Field] = []
-    start = end = pipeline = 0
     # Where three in a row are followed by `&&`, the grammar sees other pipes than a shell does.
     long = "|" in source and ("&&" in source or "||" in source)
-    for match in _TOKEN.finditer(source):
-        kind = match.lastgroup
-        if kind == "operator":
-            found.append(PlainCommand(tuple(words), start, end, pipeline))
-            words = []
-            pipeline = pipeline if match[0] == "|" else len(found)
-            if long and len(found) - pipeline > 1:
-                return None
-            continue
-        if kind == "word":
-            start = start if words else match.start()
-            field = _field(match[0])
-            if field is None:
-                return None
-            words.append(field)
-        end = match.end()
-    found.append(PlainCommand(tuple(words), start, end, pipeline))
+    pipeline = behind = 0
+    for match in _BETWEEN.finditer(source):
+        start, end = match.span()
+        if start and source[behind:start] != "|":
+            pipeline = len(found)
+        if long and len(found) - pipeline > 1:
+            return None
+        behind = end
+        # Between an operator and a command is one space, or none.
+        start += source[start] == " "
+        end -= source[end - 1] == " "
+        part = source[start:end]
+        if "'" in part or '"' in part or ">" in part:
+            raw = [word for word in _WORDS.findall(part) if word]
+            words = [_unquoted(word) for word in raw]
+            globs = _globs(map(_bare, raw)) if "*" in part else ()
+            if any(raw[at] != words[at] for at in globs):
+                return None  # a pattern with quotes in it stays as it is
+        else:
+            words = part.split(" ")
+            globs = _globs(words) if "*" in part else ()
+        found.append(PlainCommand(tuple(words), start, end, pipeline, globs))
     return tuple(found)
 
 
-def _field(word: str) -> Field | None:
-    """A word without its quotes; None for a pattern with quotes in it, which stays as it is."""
+def _globs(words: Iterable[str]) -> tuple[int, ...]:
+    return tuple(at for at, word in enumerate(words) if "*" in word)
+
+
+def _bare(word: str) -> str:
+    """A word without what is in quotes."""
+    return _QUOTED.sub("", word) if "'" in word or '"' in word else word
+
+
+def _unquoted(word: str) -> str:
+    """A word without its quotes."""
     if "'" not in word and '"' not in word:
-        return Field(word, "*" not in word)
-    if "*" in word and "*" in _QUOTED.sub("", word):
-        return None
-    return Field(_QUOTED.sub(lambda quoted: quoted[0][1:-1], word))
+        return word
+    if word.find(word[0], 1) == len(word) - 1 and word[0] in "'\"":
+        return word[1:-1]
+    return _QUOTED.sub(lambda quoted: quoted[0][1:-1], word)

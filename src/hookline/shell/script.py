@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from hookline.shell.fields import Field
 
-__all__ = ["Code", "Command", "Script"]
+__all__ = ["Code", "Command", "Redirect", "Script"]
 
 
 class Code(NamedTuple):
@@ -30,6 +30,15 @@ class Command:
         self.inputs: list[Field] = []
         # What a redirection feeds it: True something unseen, False a file, None nothing.
         self.fed: bool | None = None
+
+
+class Redirect(NamedTuple):
+    """A redirection as it is written; of no command when a compound command is redirected."""
+
+    command: Command | None
+    operator: str
+    target: str
+    start: int
 
 
 class Script:

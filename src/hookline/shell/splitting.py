@@ -7,20 +7,22 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from hookline.shell.budget import Budget, Exhausted
-from hookline.shell.carriers import carried, literal_output
+from hookline.shell.carriers import carried, carries, literal_output
 from hookline.shell.fields import NOTHING, Field, Reading, Scope, as_source, as_text
 from hookline.shell.inner import Argv, Code, Inner, Stdin, without_schedule
 from hookline.shell.model import MAX_BYTES, MAX_DEPTH, ShellText, SimpleCommand
 from hookline.shell.plain import PlainCommand, plain_commands
-from hookline.shell.script import Command, Script
+from hookline.shell.script import Code as Rewritten
+from hookline.shell.script import Command, Redirect, Script
 from hookline.shell.variables import programs_in
 from hookline.shell.wrappers import unwrap
+from hookline.shell.wrapping import wrapper_named
 
 if TYPE_CHECKING:
     from hookline.shell.grammar import Structure
     from hookline.shell.texts import TextReader
 
-__all__ = ["split"]
+__all__ = ["Beside", "beside", "read_beside", "split"]
 
 # Steps for one text inside another, and characters of skeletons that the grammar may be given.
 _TEXT_STEPS = 12
@@ -37,15 +39,61 @@ _WORDS_ONLY = re.compile(
 )
 
 
+class Beside(NamedTuple):
+    """What the reader of a text as a whole found in it, of which ``split`` shows a part."""
+
+    found: Sequence[Command | Rewritten]
+    redirects: Sequence[Redirect]
+    steps: int
+    """How much work it was."""
+
+
+_NOTHING_BESIDE = Beside((), (), 0)
+
+
 def split(text: str) -> ShellText:
     """Every simple command ``text`` would run, and what about it could not be seen."""
+    return _of(text).shell
+
+
+def beside(text: str) -> Beside | None:
+    """The commands of ``text`` itself as they are written, and its redirections.
+
+    None when there is more to it than is read.
+    """
+    found = _of(text).beside
+    return read_beside(text, Budget()) if found is None else found
+
+
+def read_beside(text: str, budget: Budget) -> Beside | None:
+    """The same, of a text that nobody splits."""
+    from hookline.shell.texts import TextReader
+
+    if len(text) > MAX_BYTES:
+        return None
+    before = budget.left
+    reading = Reading(as_source(text).replace("\0", ""), budget)
+    try:
+        found = TextReader(reading, 0, NOTHING).found
+    except Exhausted:
+        return None
+    return Beside(found, reading.redirects, before - budget.left)
+
+
+class _Split(NamedTuple):
+    shell: ShellText
+    beside: Beside | None = None
+    """None where it was not read as a whole."""
+
+
+def _of(text: str) -> _Split:
     return _split_cached(text) if len(text) <= _MAX_CACHED else _split_long(text)
 
 
-def _split(text: str) -> ShellText:
+def _split(text: str) -> _Split:
     source = as_source(text)
     if len(source) > MAX_BYTES:
-        return ShellText(unreadable=True, incomplete=True)
+        return _Split(ShellText(unreadable=True, incomplete=True))
     splitter = _Splitter()
     splitter.unreadable = not text.isascii() and _has_surrogates(text)
     try:
@@ -53,18 +101,20 @@ def _split(text: str) -> ShellText:
             # No shell can be given a NUL; those that read one from a file act as if it were none.
             splitter.unreadable = True
             splitter.read(source.replace("\0", ""), _Place(0, (0, len(source)), None, NOTHING))
-        elif _WORDS_ONLY.fullmatch(source):
-            splitter.read_words(source)
         elif (plain := plain_commands(source)) is not None:
             splitter.read_plain(plain)
+            if ">" not in source:
+                splitter.beside = _NOTHING_BESIDE  # nor can anything be set in such a text
+        elif _WORDS_ONLY.fullmatch(source):
+            splitter.read_words(source)
         else:
             splitter.read(source, _Place(0, None, None, NOTHING))
     except Exhausted:
         splitter.unreadable = splitter.incomplete = True
-    return splitter.result()
+    return _Split(splitter.result(), splitter.beside)
 
 
-_split_cached = lru_cache(2048)(_split)
+_split_cached = lru_cache(1024)(_split)
 # Guards and grants ask about the same text, one after the other.
 _split_long = lru_cache(2)(_split)
 
@@ -95,6 +145,7 @@ class _Splitter:
     def __init__(self) -> None:
         self.unreadable = False
         self.incomplete = False
+        self.beside: Beside | None = None
         self._budget = Budget()
         self._commands: list[SimpleCommand] = []
         self._substitutes = False
@@ -125,7 +176,10 @@ class _Splitter:
         from hookline.shell.texts import TextReader
 
         reading = Reading(code, self._budget)
+        before = self._budget.left
         text = TextReader(reading, place.depth, place.scope)
+        if place.span is None:
+            self.beside = Beside(text.found, reading.redirects, before - self._budget.left)
         self._note(reading)
         feeds: dict[Command, _Feed] = {}
         doubtful = False
@@ -159,12 +213,20 @@ class _Splitter:
         piped = any(each.pipeline != at for at, each in enumerate(commands))
         around = _Feed([], unseen=True) if piped else None
         for at, command in enumerate(commands):
+            words, start, end, pipeline, globs = command
+            name = words[0].rpartition("/")[2]
+            if wrapper_named(name) is None and not carries(name):
+                self._budget.spend(4 + len(words) // 4)
+                full = words if all(map(str.isascii, words)) else tuple(map(as_text, words))
+                alone = SimpleCommand(full, full, not globs, (), start, end, 0)
+                self._commands.append(alone)
+                continue
             feed = around
-            if command.pipeline != at:
-                before = commands[command.pipeline : at]
-                given = [text for each in before for text in literal_output(each.words, [])]
+            if pipeline != at:
+                before = commands[pipeline:at]
+                given = [text for each in before for text in literal_output(each.fields, [])]
                 feed = _Feed(given, unseen=True)
-            self._emit(command.words, _Place(0, (command.start, command.end), feed, NOTHING))
+            self._emit(command.fields, _Place(0, (start, end), feed, NOTHING))
 
     def _note(self, reading: Reading) -> None:
         self._substitutes |= reading.substitutes
@@ -255,7 +317,7 @@ class _Splitter:
 
 
 def _texts(words: Sequence[Field]) -> tuple[str, ...]:
-    return tuple([as_text(text) for text, _ in words])
+    return tuple([text if text.isascii() else as_text(text) for text, _ in words])
 
 
 def _own(command: Command) -> _Feed | None:

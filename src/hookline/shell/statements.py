@@ -4,7 +4,7 @@ import re
 
 from hookline.shell.fields import Field, Reading
 from hookline.shell.redirections import BLANKS, REDIRECTION, Redirections
-from hookline.shell.script import Code, Command, Script
+from hookline.shell.script import Code, Command, Redirect, Script
 from hookline.shell.settling import SETTERS, settle
 from hookline.shell.words import ENDS, WordReader
 
@@ -117,10 +117,12 @@ class StatementReader:
 
     def _redirection(self, match: re.Match[str]) -> int:
         source, end = self._redirections.read(match)
-        if self._closed:
+        start, target = match.start(), self._source[match.end() : end].strip()
+        command = None if self._closed else self._command or self._begin(start)
+        self._reading.redirects.append(Redirect(command, match.group(2), target, start))
+        if command is None:
             self._script.inputs.append(source.texts)
             return end
-        command = self._command or self._begin(match.start())
         command.end = end
         if source.fed is not None:
             command.inputs, command.fed = source.texts, source.fed

@@ -14,7 +14,7 @@ from hookline.builtin.shell_guard.left_open import LEAVE_OPEN, may_wait
 from hookline.builtin.shell_guard.model import Finding
 from hookline.builtin.shell_guard.quick import is_plainly_harmless
 from hookline.builtin.shell_guard.surroundings import is_ordinary
-from hookline.builtin.shell_guard.world import World, is_of_system
+from hookline.builtin.shell_guard.world import MAX_STEPS, World, is_of_system
 from hookline.model.answers import PASS, Answer, ask, deny
 from hookline.model.events.base import Event
 from hookline.model.ports import NOBODY, Caller
@@ -25,23 +25,28 @@ if TYPE_CHECKING:
 
 __all__ = ["answer"]
 
+# Nobody's advice takes more than half of what may be done for one event.
+_MOST_STEPS = MAX_STEPS // 2
+
 
 def answer(command: str, event: Event, caller: Caller, options: "Options") -> Answer:
     """What is said about a command."""
-    listed = options.deny or options.protect
-    plain = not listed and not _may_be_left_open(command, event) and is_plainly_harmless(command)
     # What a person denies or protects is so whatever they allow.
+    listed = options.deny or options.protect
     if not listed and _is_allowed(command, options) and not _joins(command):
         return PASS
     world = _world(event, caller, options)
-    if plain and is_ordinary(command, world):
+    if _leaves_early(command, world, options):
         return PASS
     worst = _worst(_findings(command, world, options), options)
     return PASS if worst is None else _said(worst, world, options)
 
 
-def _may_be_left_open(command: str, event: Event) -> bool:
-    return event.dialect in LEAVE_OPEN and may_wait(command)
+def _leaves_early(command: str, world: World, options: "Options") -> bool:
+    """Whether a closer look at a command would say nothing, wherever its program is listed."""
+    if options.deny or options.protect or (world.left_open and may_wait(command)):
+        return False
+    return is_plainly_harmless(command) and is_ordinary(command, world)
 
 
 def _is_allowed(command: str, options: "Options") -> bool:
@@ -117,14 +122,20 @@ def _visible(words: str) -> str:
 
 def _is_fine(command: str, world: World, options: "Options") -> bool:
     """A guard that denies its own advice is no help."""
-    return bool(command) and _worst(_findings(command, world, options), options) is None
+    if not command:
+        return False
+    # As for any command, unless this event has used up what may be done for it.
+    if world.spent < _MOST_STEPS and _leaves_early(command, world, options):
+        return True
+    return _worst(_findings(command, world, options), options) is None
 
 
 def _world(event: Event, caller: Caller, options: "Options") -> World:
-    home, *others = _homes(caller)
     cwd = event.cwd or caller.project_dir or "/"
     project = caller.project_dir or cwd
-    here = _real(cwd)
+    found = resolved(cwd)
+    here = found or os.path.normpath(cwd)
+    home, *others = _homes(caller, found)
     return World(
         home=home,
         other_homes=tuple(others),
@@ -139,15 +150,15 @@ def _world(event: Event, caller: Caller, options: "Options") -> World:
     )
 
 
-def _homes(caller: Caller) -> list[str]:
+def _homes(caller: Caller, here: str) -> list[str]:
     """What `~` is, and the account's home where that is another directory."""
     given, own = caller.env.get("HOME", ""), _account_home()
-    home = _real(given) if given.startswith("/") else ""
+    home = _real_above(given, here) if given.startswith("/") else ""
     if given == own:
         return [home or own]
     # A repository may set an agent's variables, and must not make the system somebody's own.
     found = [] if not home or is_of_system(home) else [home]
-    return [*found, _real(own)]
+    return [*found, _real_above(own, here)]
 
 
 @cache
@@ -160,6 +171,11 @@ def _account_home() -> str:
 def _real(path: str) -> str:
     """The directory without links, looked up each time: any part of it may have been moved."""
     return resolved(path) or os.path.normpath(path)
+
+
+def _real_above(path: str, here: str) -> str:
+    """The same, of a path that a directory may lie in which has no links in it: nor has that."""
+    return path if path != "/" and f"{here}/".startswith(f"{path}/") else _real(path)
 
 
 def _protected(paths: Sequence[str], home: str, project: str) -> Iterable[str]:

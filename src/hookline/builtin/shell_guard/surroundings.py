@@ -27,7 +27,9 @@ def is_ordinary(text: str, world: World) -> bool:
 @lru_cache(64)  # it is about names alone: all of them are without links
 def _is_plain_place(cwd: str, homes: tuple[str, ...], own: tuple[str, ...]) -> bool:
     """Whether it is no home and above none, not of the system, of secrets or of the guard."""
-    if "/." in cwd or not cwd.startswith("/") or is_of_system(cwd) or is_secret(f"{cwd}/*"):
+    if "/." in cwd or "\0" in cwd or not cwd.startswith("/"):
+        return False
+    if is_of_system(cwd) or is_secret(f"{cwd}/*"):
         return False
     inside = cwd + "/"
     if any(f"{each}/".startswith(inside) for each in (*homes, *own)):
@@ -38,7 +40,7 @@ def _is_plain_place(cwd: str, homes: tuple[str, ...], own: tuple[str, ...]) -> b
 def _leads_away(text: str, cwd: str) -> bool:
     """Whether a word of a text is a link or leads through one, or nobody knows from where."""
     for command in plain_commands(as_source(text)) or ():
-        words = [word for word, _ in command.words]
+        words = command.words
         # A name alone is taken as it is, link or not; what is behind a slash is looked up.
         if words[0] in _BACK or any("/" in word and _has_link(cwd, word) for word in words[1:]):
             return True

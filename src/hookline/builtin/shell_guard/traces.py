@@ -1,6 +1,6 @@
 """What a list of commands does not show: redirections, assignments, here-documents, loops.
 
-Reads the same text with the same readers as ``split`` does, and keeps what those pass over.
+Comes from the same reading as what ``split`` says, which passes over it.
 """
 
 import re
@@ -10,12 +10,11 @@ from itertools import islice
 from msgspec import Struct
 
 from hookline.builtin.shell_guard.lazy import lazy
-from hookline.shell import MAX_BYTES, ShellText, literal_words
-from hookline.shell.budget import Budget, Exhausted
-from hookline.shell.fields import NOTHING, Reading, as_source, as_text
-from hookline.shell.script import Command, Script
-from hookline.shell.statements import StatementReader
-from hookline.shell.texts import TextReader
+from hookline.shell import ShellText, literal_words
+from hookline.shell.budget import MAX_STEPS, Budget
+from hookline.shell.fields import as_text
+from hookline.shell.script import Command
+from hookline.shell.splitting import Beside, beside, read_beside
 
 __all__ = ["MAX_REDIRECTS", "Redirect", "Traces", "trace"]
 
@@ -75,36 +74,6 @@ class Traces(Struct, frozen=True, kw_only=True):
 _NOTHING = Traces()
 
 
-class _Statements(StatementReader):
-    """Keeps the redirections it reads."""
-
-    redirects: list[tuple[Command | None, str, str, int]]
-
-    def _redirection(self, match: re.Match[str]) -> int:
-        end = super()._redirection(match)
-        target = self._source[match.end() : end].strip()
-        command = None if self._closed else self._command
-        self.redirects.append((command, match.group(2), target, match.start()))
-        return end
-
-
-class _Text(TextReader):
-    """Reads a text, keeping the redirections of every script in it."""
-
-    def __init__(self, reading: Reading) -> None:
-        self.redirects: list[tuple[Command | None, str, str, int]] = []
-        super().__init__(reading, 0, NOTHING)
-
-    def _read(self, at: int, script: Script) -> int:
-        outer, self._script = self._script, script
-        self.scripts.append(script)
-        statements = _Statements(self._reading, self._words, script, self.found)
-        statements.redirects = self.redirects
-        end = statements.run(at)
-        self._script = outer
-        return end
-
-
 def trace(text: str, shell: ShellText) -> Traces:
     """The traces of a text and of the code in its commands."""
     # Most texts have none of the signs, and to look for those takes no time.
@@ -113,14 +82,14 @@ def trace(text: str, shell: ShellText) -> Traces:
         return Traces(aliases=aliases) if aliases else _NOTHING
     found = _Found()
     waiting = [text, *_code(shell)]
-    budget = Budget()
-    at = 0
-    while at < len(waiting) and at < _MAX_TEXTS:
-        read = _read(waiting[at], budget)
-        if read is None:
-            break
+    read, at = beside(text), 0
+    # What the text itself took is of the same account.
+    budget = Budget(MAX_STEPS - read.steps if read is not None else 0)
+    while read is not None:
         waiting += found.take(read, nested=at > 0)
         at += 1
+        more = at < len(waiting) and at < _MAX_TEXTS
+        read = read_beside(waiting[at], budget) if more else None
     return Traces(
         redirects=tuple(found.redirects),
         sources=tuple(found.sources),
@@ -143,7 +112,7 @@ class _Found:
         self.assigned: list[tuple[str, str]] = []
         self.inputs: dict[int, tuple[str, ...]] = {}
 
-    def take(self, read: _Text, *, nested: bool) -> list[str]:
+    def take(self, read: Beside, *, nested: bool) -> list[str]:
         """Add what a text shows; the texts that its shells would run are still to be read."""
         room = MAX_REDIRECTS + 1 - len(self.redirects)
         self.redirects += islice(_redirects(read, nested=nested), room)
@@ -167,15 +136,6 @@ class _Found:
         return inner
 
 
-def _read(source: str, budget: Budget) -> _Text | None:
-    if len(source) > MAX_BYTES:
-        return None
-    try:
-        return _Text(Reading(as_source(source).replace("\0", ""), budget))
-    except Exhausted:
-        return None
-
-
 def _code(shell: ShellText) -> Iterator[str]:
     """Words that are code themselves, and write files."""
     for command in shell.commands:
@@ -183,7 +143,7 @@ def _code(shell: ShellText) -> Iterator[str]:
             yield from {word for word in command.words[1:] if _WRITES.search(word)}
 
 
-def _redirects(read: _Text, *, nested: bool) -> Iterator[Redirect]:
+def _redirects(read: Beside, *, nested: bool) -> Iterator[Redirect]:
     for command, operator, raw, start in read.redirects:
         if ">" not in operator:
             continue

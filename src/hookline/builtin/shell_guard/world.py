@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pwd import getpwnam
 
 from msgspec import Struct
@@ -95,6 +96,7 @@ def is_junk(name: str) -> bool:
     return any(fnmatchcase(name, like) or name == like for like in _JUNK)
 
 
+@lru_cache(64)  # it is about names alone
 def is_of_system(path: str) -> bool:
     """Whether a path without links is the root, or of the system whatever a project says."""
     if any(path.startswith(f"{root}/") for root in _TEMPS) or _found(path):
