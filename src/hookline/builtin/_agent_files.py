@@ -5,6 +5,7 @@ What may edit these may switch every guard off, so they are protected without be
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from hookline.builtin._paths import normal
 
@@ -98,12 +99,20 @@ _MOVED: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def moved(env: Mapping[str, str]) -> Iterator[str]:
+def moved(env: Mapping[str, str]) -> tuple[str, ...]:
     """Whole paths of what a caller's variables have put elsewhere."""
-    for name, paths in _MOVED.items():
-        folder = env.get(name, "")
-        if os.path.isabs(folder):
-            yield from (normal(os.path.join(folder, path)) for path in paths)
+    return _moved_to(*map(env.get, _MOVED))
+
+
+@lru_cache(64)  # names alone: where links lead is not asked here
+def _moved_to(*folders: str | None) -> tuple[str, ...]:
+    given = zip(folders, _MOVED.values(), strict=True)
+    return tuple(
+        normal(os.path.join(folder, path))
+        for folder, paths in given
+        if folder and os.path.isabs(folder)
+        for path in paths
+    )
 
 
 def standing(directories: Iterable[str]) -> Iterator[str]:

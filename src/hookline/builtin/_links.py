@@ -15,17 +15,20 @@ _MAX_LEVELS = 16
 class Links:
     """Follows the links of one event's paths; a directory is looked up once for all of them."""
 
-    __slots__ = ("_folders",)
+    __slots__ = ("_folders", "_known")
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         """``known`` are directories that many of the paths are in."""
-        self._folders = {"": "", **{path: resolved(path) for path in known}}
+        self._folders = {"": ""}
+        self._known = frozenset(known)
 
     def followed(self, path: str) -> str:
         """A whole path as `os.path.realpath` has it; empty where no file can have that name."""
         head, _, tail = path.rpartition("/")
         try:
-            return _followed(path) if tail in _SELF else _entry(self.folder(head), tail)
+            if tail not in _SELF:
+                return _entry(self.folder(head), tail)
+            return _followed(path) if tail == ".." else self.folder(head) or _followed(path)
         except (OSError, ValueError):
             return ""
 
@@ -33,22 +36,27 @@ class Links:
         """The same of the directory that others lie in; raises OSError or ValueError."""
         found = self._folders.get(path)
         if found is None:
-            found = self._folders[path] = self._from_above(path) or _followed(path)
+            known = path in self._known
+            found = resolved(path) if known else self._from_above(path) or _followed(path)
+            self._folders[path] = found
         return found
 
     def _from_above(self, path: str) -> str:
-        """A directory by way of one above it that was looked up before; empty where none was."""
+        """A directory by way of one above it that others are in too; empty where there is none."""
         names: list[str] = []
         above = path
-        while above and above not in self._folders and len(names) < _MAX_LEVELS:
+        while above and not self._is_known(above) and len(names) < _MAX_LEVELS:
             above, _, name = above.rpartition("/")
             names.append(name)
-        if not above or above not in self._folders or any(name in _SELF for name in names):
+        if not above or not self._is_known(above) or any(name in _SELF for name in names):
             return ""
-        found = self._folders[above]
+        found = self.folder(above)
         for name in reversed(names):
             found = _entry(found, name)
         return found
+
+    def _is_known(self, path: str) -> bool:
+        return path in self._folders or path in self._known
 
 
 def spellings(directories: Iterable[str]) -> tuple[str, ...]:

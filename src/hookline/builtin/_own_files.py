@@ -45,9 +45,10 @@ class OwnFiles:
             "an agent may not change what guards it. The person can, in an editor",
         )
 
-    def may_be(self, path: str) -> bool:
-        """Whether a path could be one that is not where it usually is, by its name alone."""
-        return self._is_moved(path.lower())
+    def may_be(self, places: str) -> bool:
+        """Whether a text of places could name one that is not where it usually is."""
+        low = places.lower()
+        return bool([path for path in self._elsewhere if path.lower() in low])
 
     def matching(self, pattern: str, places: Places) -> Iterator[str]:
         """Those that are there and that a pattern with `**` in it stands for."""
@@ -73,7 +74,9 @@ class OwnFiles:
     @cached_property
     def _elsewhere(self) -> tuple[str, ...]:
         """Those that variables or the command line of `hookline hook` put somewhere else."""
-        return tuple(path for path in (*moved(self._caller.env), *self._caller.own) if path != "/")
+        return tuple(
+            [path for path in (*moved(self._caller.env), *self._caller.own) if path != "/"]
+        )
 
     @cached_property
     def _moved(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from msgspec import Struct, field
@@ -18,7 +18,18 @@ from msgspec.structs import replace
 from hookline.builtin._links import Links, spellings
 from hookline.model.ports import Caller
 
-__all__ = ["END", "Globs", "Names", "Places", "homes", "normal"]
+__all__ = [
+    "END",
+    "Anywhere",
+    "Globs",
+    "Names",
+    "Places",
+    "Roots",
+    "given_homes",
+    "homes",
+    "normal",
+    "spelled",
+]
 
 END = "\0"
 """Behind each spelling of a path in a text of several; no path has it in it."""
@@ -26,6 +37,8 @@ _STOP = r"\x00"
 _ANY = f"[^{_STOP}]*"
 _BELOW = f"(?:/{_ANY})?"
 _LONGEST = 4096
+# Without their stars, the names in patterns that match one sign.
+_SIGNS = frozenset({"", "?", ".", "~"})
 _TOKEN = re.compile(r"\*\*/|\*+|\?|\[[!^]?\]?[^\]/]*\]|\\.|.", re.DOTALL)
 
 
@@ -53,6 +66,21 @@ class Globs:
         return next(glob for glob, regex in self._each.items() if _compiled(regex).search(first))
 
 
+class Anywhere:
+    """Whether patterns could match, wherever home and the project are: a no costs no look there."""
+
+    __slots__ = ("_one",)
+
+    def __init__(self, globs: Iterable[str]) -> None:
+        """Raises ValueError for one that is no pattern."""
+        sources = dict.fromkeys(map(_anywhere, globs))
+        self._one = _compiled("|".join(sources)) if sources else None
+
+    def may_match(self, places: str) -> bool:
+        """Whether one of these places, as `spelled` has them, could be protected by a pattern."""
+        return self._one is not None and self._one.search(places) is not None
+
+
 class Names:
     """Globs over a whole name that is no path: `*` crosses anything."""
 
@@ -71,14 +99,41 @@ class Names:
         return self._one is not None and self._one.fullmatch(name) is not None
 
 
+class Roots:
+    """The directories that patterns count from; few events need a look at where they are."""
+
+    def __init__(self, projects: Iterable[str] = (), homes: Iterable[str] = ()) -> None:
+        """As they are written."""
+        self._given = projects, homes
+
+    @cached_property
+    def projects(self) -> tuple[str, ...]:
+        """The project's, as they are written and as they resolve."""
+        return spellings(self._given[0])
+
+    @cached_property
+    def homes(self) -> tuple[str, ...]:
+        """The person's, likewise."""
+        return spellings(self._given[1])
+
+
 class Places(Struct, frozen=True):
     """What paths are relative to: for people, and for the patterns."""
 
     bases: tuple[str, ...]
     """Directories that a relative path may start from; most often one."""
-    projects: tuple[str, ...] = ()
-    homes: tuple[str, ...] = ()
+    roots: Roots = field(default_factory=Roots)
     links: Links = field(default_factory=Links)
+
+    @property
+    def projects(self) -> tuple[str, ...]:
+        """Directories of the project."""
+        return self.roots.projects
+
+    @property
+    def homes(self) -> tuple[str, ...]:
+        """Directories of the person."""
+        return self.roots.homes
 
     def from_bases(self, bases: tuple[str, ...]) -> "Places":
         """The same with other directories to start from."""
@@ -92,7 +147,7 @@ class Places(Struct, frozen=True):
             return [home + path[1:] for home in self.homes]
         if path.startswith("~"):
             return [home for home in [os.path.expanduser(path)] if home.startswith("/")]
-        return [os.path.join(base, path) for base in self.bases]
+        return [f"{base}/{path}" if base[-1:] != "/" else base + path for base in self.bases]
 
     def spots(self, path: str) -> list[str]:
         """Those places tidied, and what they are once all links are followed.
@@ -121,10 +176,8 @@ class Places(Struct, frozen=True):
 
     def forms(self, spot: str) -> str:
         """A place as patterns write it, from the root, the project and home, each with its END."""
-        if not spot.isascii():
-            # Half a character is no text to a regex.
-            spot = unicodedata.normalize("NFC", spot).encode("utf-8", "replace").decode()
-        forms = spot + END
+        forms = spelled(spot + END)
+        spot = forms[:-1]
         if not spot.startswith("/"):
             forms += f"./{spot}{END}"
         for root in self.projects:
@@ -138,8 +191,21 @@ class Places(Struct, frozen=True):
 
 def homes(caller: Caller) -> tuple[str, ...]:
     """The person's home directories, as they are written and as they resolve."""
+    return spellings(given_homes(caller))
+
+
+def given_homes(caller: Caller) -> tuple[str, ...]:
+    """The same as they are written only."""
     # A repository may set an agent's variables, and must not move `~/.ssh` that way.
-    return spellings((caller.env.get("HOME", ""), _account_home()))
+    return caller.env.get("HOME", ""), _account_home()
+
+
+def spelled(places: str) -> str:
+    """A text of places, each with its END, as patterns are tried on it."""
+    if places.isascii():
+        return places
+    # Half a character is no text to a regex.
+    return unicodedata.normalize("NFC", places).encode("utf-8", "replace").decode()
 
 
 def normal(path: str) -> str:
@@ -181,6 +247,34 @@ def _compiled_names(source: str, *, any_case: bool) -> Any:
 
 def _regex(glob: str) -> str:
     """The pattern as a regex over the forms of a place."""
+    root, body = _read(glob)
+    if root == "/":
+        return f"/{_tokens(body)}{_BELOW}" if body else f"/{_ANY}"
+    if root == "~":
+        return f"~/{_tokens(body)}{_BELOW}" if body else f"~{_BELOW}"
+    return rf"\./{_tokens(body)}{_BELOW}" if root else _at_any_depth(body)
+
+
+def _anywhere(glob: str) -> str:
+    """A regex over places as they are: it finds each of which any form matches the pattern."""
+    root, body = _read(glob)
+    if root == "/":
+        return _regex(glob)
+    # Forms write `.` or `~` for a directory: what these could match by that may be any place.
+    first = body.partition("/")[0]
+    odd = not root and ("[" in first or "\\" in first or first.replace("*", "") in _SIGNS)
+    return _ANY if odd or not body else _at_any_depth(body)
+
+
+def _at_any_depth(body: str) -> str:
+    return f"(?:{_ANY}/)?{_tokens(body)}{_BELOW}"
+
+
+def _read(glob: str) -> tuple[str, str]:
+    """Where a pattern counts from, `/`, `~`, `.` or empty for anywhere, and the names from there.
+
+    Raises ValueError for one that is no pattern.
+    """
     if not glob.strip("/") and glob != "/":
         raise ValueError("a pattern cannot be empty")
     if glob.startswith("!"):
@@ -195,14 +289,15 @@ def _regex(glob: str) -> str:
         names.pop()
     body = "/".join(names)
     if glob.startswith("/"):
-        return f"/{_tokens(body)}{_BELOW}" if body else f"/{_ANY}"
+        return "/", body
     if names[:1] == ["~"]:
-        return f"{_tokens(body)}{_BELOW}"
+        return "~", "/".join(names[1:])
     if "/" in glob.rstrip("/") and names[:1] != ["**"]:
-        return rf"\./{_tokens(body)}{_BELOW}"
-    return f"(?:{_ANY}/)?{_tokens(body.removeprefix('**/'))}{_BELOW}"
+        return ".", body
+    return "", body.removeprefix("**/")
 
 
+@lru_cache(1024)
 def _tokens(body: str) -> str:
     signs = {"**/": f"(?:{_ANY}/)?", "?": f"[^/{_STOP}]"}
     out = ""

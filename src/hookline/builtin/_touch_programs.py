@@ -4,7 +4,7 @@ Knows programs by name only; must not look at any disk.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from hookline.builtin._touch_code import INTERPRETERS, Right, Use, code_uses
@@ -63,51 +63,56 @@ _SCRIPTED = frozenset({
 })  # fmt: skip
 
 
-def uses(words: Sequence[str]) -> Iterator[Use]:
+def uses(words: Sequence[str]) -> Iterable[Use]:
     """Every word of a command that may be a path."""
     name = words[0].rpartition("/")[2]
-    special = SPECIAL.get(name)
     arguments = without_loaded(name, words[1:])
-    if special is not None:
-        yield from special(arguments)
-    elif name == "find":
-        yield from _find(arguments)
-    elif INTERPRETERS.fullmatch(name):
-        yield from _interpreted(name, arguments)
-    elif name in _SILENT:
-        return
-    elif name in _DELETERS:
-        yield from (Use(each, Right.DELETE, deep=True) for each in operands(arguments))
-    elif name == "chmod" and _CLOSES.fullmatch(next(operands(arguments), "")):
-        return
-    elif name in _WRITERS:
-        deep = any(re.match(r"-\w*R|--recursive", each) for each in arguments)
-        yield from (Use(each, Right.WRITE, deep) for each in operands(arguments))
-        # An editor's commands name files as well: `vim -c 'w FILE'`.
-        inner = (word for each in arguments if " " in each for word in each.split())
-        yield from (Use(word, Right.WRITE, sure=False) for word in inner)
-    elif name in _PACKERS:
-        yield from (Use(each, Right.WRITE) for each in operands(arguments))
-    elif name in _READERS or name in _SCRIPTED:
-        yield from _read(name, arguments)
-    else:
-        yield from (Use(each, Right.USE) for each in values(arguments))
+    known = _KNOWN.get(name)
+    if known is not None:
+        return known(name, arguments)
+    if INTERPRETERS.fullmatch(name):
+        return _interpreted(name, arguments)
+    return [Use(each, Right.USE) for each in values(arguments)]
 
 
-def _read(name: str, arguments: Sequence[str]) -> Iterator[Use]:
-    changes = _in_place(name, arguments)
-    files = list(operands(arguments))
+def _nothing(_name: str, _arguments: Sequence[str]) -> Iterable[Use]:
+    return ()
+
+
+def _deleted(_name: str, arguments: Sequence[str]) -> Iterable[Use]:
+    return [Use(each, Right.DELETE, deep=True) for each in operands(arguments)]
+
+
+def _written(name: str, arguments: Sequence[str]) -> Iterable[Use]:
+    given = operands(arguments)
+    if name == "chmod" and given and _CLOSES.fullmatch(given[0]):
+        return
+    deep = any(re.match(r"-\w*R|--recursive", each) for each in arguments)
+    yield from [Use(each, Right.WRITE, deep) for each in given]
+    # An editor's commands name files as well: `vim -c 'w FILE'`.
+    inner = (word for each in arguments if " " in each for word in each.split())
+    yield from (Use(word, Right.WRITE, sure=False) for word in inner)
+
+
+def _packed(_name: str, arguments: Sequence[str]) -> Iterable[Use]:
+    return [Use(each, Right.WRITE) for each in operands(arguments)]
+
+
+def _read(name: str, arguments: Sequence[str]) -> Iterable[Use]:
+    files = operands(arguments)
     if name in _SCRIPTED and not any(map(_GIVEN.match, arguments)):
         files = files[1:]
+    right = Right.WRITE if _in_place(name, arguments) else Right.READ
+    found = [Use(each, right) for each in files]
     if name == "sed":
-        yield from (use for each in arguments for use in _sed_script(each))
-    yield from (Use(each, Right.WRITE if changes else Right.READ) for each in files)
-    written = _OUTPUTS.get(name, frozenset())
+        found[:0] = [use for each in arguments for use in _sed_script(each)]
+    written = _OUTPUTS.get(name, ())
     for at, each in enumerate(arguments):
         if each in written:
-            yield from (Use(file, Right.WRITE) for file in arguments[at + 1 : at + 2])
+            found += [Use(file, Right.WRITE) for file in arguments[at + 1 : at + 2]]
         elif each.startswith("--output="):
-            yield Use(each.partition("=")[2], Right.WRITE)
+            found.append(Use(each.partition("=")[2], Right.WRITE))
+    return found
 
 
 def _in_place(name: str, arguments: Sequence[str]) -> bool:
@@ -121,9 +126,16 @@ def _sed_script(script: str) -> Iterator[Use]:
         yield Use(file, Right.WRITE, sure=False)
 
 
-def _interpreted(name: str, arguments: Sequence[str]) -> Iterator[Use]:
+def _interpreted(name: str, arguments: Sequence[str]) -> Iterable[Use]:
     changes = name in {"perl", "ruby"} and any(re.match(r"-\w*i", each) for each in arguments)
     right = Right.WRITE if changes else Right.USE
+    if not name.endswith("awk") and not _CODE.search(" ".join(arguments)):
+        return [Use(value, right) for value in values(arguments)]
+    return _coded(name, arguments, right)
+
+
+def _coded(name: str, arguments: Sequence[str], right: Right) -> Iterator[Use]:
+    """The same where a word may be a program."""
     for each in arguments:
         if _CODE.search(each):
             yield from code_uses(each)
@@ -133,7 +145,7 @@ def _interpreted(name: str, arguments: Sequence[str]) -> Iterator[Use]:
         yield from (Use(each, Right.READ) for each in operands(arguments))
 
 
-def _find(arguments: Sequence[str]) -> Iterator[Use]:
+def _find(_name: str, arguments: Sequence[str]) -> Iterator[Use]:
     """Where it starts, and the names it looks for there, when it does something to them."""
     starts: list[str] = []
     for each in arguments:
@@ -161,3 +173,18 @@ def _find(arguments: Sequence[str]) -> Iterator[Use]:
 def _exec(words: Sequence[str]) -> Right | None:
     found = [use.right for use in uses(words) if use.word == "{}"] if words else []
     return found[0] if found else None
+
+
+def _specially(name: str, arguments: Sequence[str]) -> Iterable[Use]:
+    return SPECIAL[name](arguments)
+
+
+_KNOWN: Mapping[str, Callable[[str, Sequence[str]], Iterable[Use]]] = {
+    **dict.fromkeys(_READERS | _SCRIPTED, _read),
+    **dict.fromkeys(_PACKERS, _packed),
+    **dict.fromkeys(_WRITERS, _written),
+    **dict.fromkeys(_DELETERS, _deleted),
+    **dict.fromkeys(_SILENT, _nothing),
+    "find": _find,
+    **dict.fromkeys(SPECIAL, _specially),
+}

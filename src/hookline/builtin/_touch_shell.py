@@ -6,7 +6,7 @@ cannot follow, it says what the text mentions, and that this is not sure.
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
 
@@ -33,6 +33,11 @@ _SIGNS = re.compile(r"[*?\[]")
 _CHDIR = frozenset({"-C", "--chdir", "--directory", "--prefix", "--work-tree"})
 _CHDIRS = tuple(_CHDIR)
 _ASSIGNED = re.compile(r"""(?:^|[\s;&|({])(\w+)=([^\s;&|()'"$`]+|'[^'\n]*'|"[^"$`\n]*")""")
+# No words that anything is done to.
+_NOTHING = frozenset({"", "-", "{}"})
+# To another stream or to nowhere; `redirected` finds no file in these.
+_SILENT = re.compile(r"[12&]?>(?:&[12]|>? ?/dev/null)(?=[\s;&|)]|$)")
+_SPEAKERS = frozenset({"echo", "printf"})
 _MAX_COPIED = 500
 _MAX_RESOLVES = 20
 
@@ -120,7 +125,7 @@ class _Reader:
 
     def _own_bases(self, command: SimpleCommand) -> tuple[str, ...]:
         """Also the directory that an option such as ``env -C`` or ``git -C`` names."""
-        if not any(word.startswith(_CHDIRS) for word in command.full):
+        if not [word for word in command.full if word.startswith(_CHDIRS)]:
             return self._where.bases
         named = [value for key, value in pairwise(command.full) if key in _CHDIR]
         named += [
@@ -148,9 +153,19 @@ class _Reader:
 
         return _VARIABLE.sub(value, word)
 
-    def _touch(self, use: Use, bases: tuple[str, ...], *, exact: bool) -> Iterator[Touch]:
+    def _touch(self, use: Use, bases: tuple[str, ...], *, exact: bool) -> Iterable[Touch]:
+        word = use.word
+        if use.inside or not (exact or _is_literal(word)):
+            return self._spread(use, bases, exact=exact)
+        if word in _NOTHING or "\n" in word:
+            return ()
+        glob, lost = not exact or "*" in word, self._where.lost
+        return (Touch(word, use.right, use.sure, use.deep, glob, bases, lost, use.made),)
+
+    def _spread(self, use: Use, bases: tuple[str, ...], *, exact: bool) -> Iterator[Touch]:
+        """The same of a word of which it has to be found out what it stands for."""
         word = use.word if exact else self._known(use.word)
-        if word in {"", "-", "{}"} or "\n" in word:
+        if word in _NOTHING or "\n" in word:
             return
         if not exact and "{}" in word:
             # Whatever `xargs -I{}` or `find` puts there.
@@ -214,9 +229,12 @@ class _Reader:
     @cached_property
     def _run(self) -> list[str]:
         """The text, and every text in it that a shell is given to run."""
-        known = {command.words for command in self.parsed.commands}
-        words = [word for command in self.parsed.commands for word in command.words[1:]]
-        texts, waiting = [self.text], [*words, *_bodies(self.text)]
+        commands = self.parsed.commands
+        words = (word for each in commands for word in each.words[1:])
+        waiting = [word for word in words if ">" in word or "<" in word]
+        waiting += _bodies(self.text)
+        texts = [self.text]
+        known = {command.words for command in commands} if waiting else ()
         while waiting:
             each = waiting.pop()
             if (">" in each or "<" in each) and each not in texts:
@@ -227,7 +245,8 @@ class _Reader:
         return texts
 
     def _redirections(self, code: str) -> Iterator[Touch]:
-        found = list(redirected(code))
+        left = _SILENT.sub("", code)
+        found = list(redirected(code)) if ">" in left or "<" in left else []
         if code is self.text and self.parsed.writes_files and not any(r.writes for r in found):
             nested = any(command.depth for command in self.parsed.commands)
             self.unclear = self.unclear or not nested
@@ -254,13 +273,16 @@ class _Reader:
     def _fed(self) -> Iterator[Touch]:
         """Programs that an interpreter is given on its standard input."""
         names = [command.name for command in self.parsed.commands]
+        said = "|" in self.text and not _SPEAKERS.isdisjoint(names)
+        if not said and "<<" not in self.text and len(self._run) == 1:
+            return
         if not any(map(INTERPRETERS.fullmatch, names)):
             return
         texts = [body for text in self._run for body in _bodies(text)]
         texts += [
             word
             for command in self.parsed.commands
-            if command.name in {"echo", "printf"} and "|" in self.text
+            if said and command.name in _SPEAKERS
             for word in command.words[1:]
         ]
         if "<<<" in self.text:
@@ -280,6 +302,11 @@ def _guessed(word: str, values: Mapping[str, str]) -> str:
         return values[best] + name[len(best) :] if best else match[0]
 
     return _VARIABLE.sub(value, word)
+
+
+def _is_literal(word: str) -> bool:
+    """Whether no variable, substitution or place for another word is in it."""
+    return "$" not in word and "`" not in word and "{}" not in word
 
 
 def _bodies(text: str) -> list[str]:

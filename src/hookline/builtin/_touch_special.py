@@ -25,26 +25,28 @@ _LOADED: dict[str, frozenset[str]] = {
 """Options by which programs are given files that they load for themselves."""
 
 
-def operands(arguments: Sequence[str]) -> Iterator[str]:
+def operands(arguments: Sequence[str]) -> list[str]:
     """The words that are no options; after `--` all are."""
-    ended = False
-    for each in arguments:
-        if ended or not each.startswith("-") or each == "-":
-            yield each
-        ended = ended or each == "--"
+    if "--" in arguments:
+        end = arguments.index("--")
+        return [*operands(arguments[:end]), *arguments[end + 1 :]]
+    return [each for each in arguments if not each.startswith("-") or each == "-"]
 
 
-def values(arguments: Sequence[str]) -> Iterator[str]:
+def values(arguments: Sequence[str]) -> list[str]:
     """The operands, and what stands behind `=`, `@` and `:` in a word, or as `HERE:THERE`."""
+    found: list[str] = []
     for each in arguments:
         if not each.startswith("-"):
-            yield each
+            found.append(each)
             if ":" in each and each[0] in "/.~$":
-                yield each.partition(":")[0]
+                found.append(each.partition(":")[0])
         for sign in "=@:":
-            _, found, rest = each.partition(sign)
-            if found and rest and not rest.startswith("//"):
-                yield rest.lstrip("@")
+            if sign in each:
+                rest = each.partition(sign)[2]
+                if rest and not rest.startswith("//"):
+                    found.append(rest.lstrip("@"))
+    return found
 
 
 def _copy(arguments: Sequence[str], taken: Right) -> Iterator[Use]:

@@ -36,9 +36,8 @@ class Whereabouts:
         """All that ever were."""
         self.lost = False
         """Whether it may be one that nobody knows."""
-        self._homes = places.homes
+        self._places = places
         self._text = text
-        self._bytes = text.encode("utf-8", "surrogatepass")
         self._end = 0
         self._steps = [_Step(0, 0, places.bases, False)]
         # Whether the directory of the last `cd` is not there, so that it may have failed.
@@ -46,18 +45,27 @@ class Whereabouts:
 
     def arrive(self, command: SimpleCommand) -> None:
         """Joins the directories that may be the current one, where a `cd` may not have held."""
-        between = self._bytes[self._end : command.start] if command.start >= self._end else None
-        if between is None:  # in a text that another command runs
-            between = self._bytes
-            sure = self._is_straight
-        else:
-            sure = _ONWARD.fullmatch(between) is not None
-        if not sure or (self._weak and b"&&" not in between):
+        # Before the first `cd` there is nothing to join.
+        if len(self.been) > len(self.bases) and not self._holds_until(command):
             self.bases = tuple(dict.fromkeys((*self.bases, *self.been)))
         self._weak = False
         self._end = max(self._end, command.end)
         if command.depth == 0:
             self._steps.append(_Step(command.start, command.end, self.bases, self.lost))
+
+    def _holds_until(self, command: SimpleCommand) -> bool:
+        """Whether a command runs where the one before it left the shell."""
+        if command.start >= self._end:
+            between = self._bytes[self._end : command.start]
+            sure = _ONWARD.fullmatch(between) is not None
+        else:  # in a text that another command runs
+            between = self._bytes
+            sure = self._is_straight
+        return sure and not (self._weak and b"&&" not in between)
+
+    @cached_property
+    def _bytes(self) -> bytes:
+        return self._text.encode("utf-8", "surrogatepass")
 
     @cached_property
     def _is_straight(self) -> bool:
@@ -78,7 +86,7 @@ class Whereabouts:
     def reach(self, bases: tuple[str, ...], path: str) -> tuple[str, ...]:
         """The path from each of these directories."""
         if path == "~" or path.startswith("~/"):
-            return tuple(home + path[1:] for home in self._homes)
+            return tuple(home + path[1:] for home in self._places.homes)
         return tuple(os.path.join(base, path) for base in bases)
 
     def at(self, at: int) -> tuple[tuple[str, ...], bool]:

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hookline.builtin._links import Links, spellings
-from hookline.builtin._paths import Places, homes, normal
+from hookline.builtin._links import Links
+from hookline.builtin._paths import Places, Roots, given_homes, normal
 from hookline.builtin._touch_code import Right
 from hookline.builtin._touch_shell import Touch, shell_touches
 from hookline.model.events.tool import ToolEvent
@@ -43,15 +43,21 @@ _LONGEST = 4096
 def places_of(event: ToolEvent, caller: Caller) -> Places:
     """What relative paths of the event are relative to."""
     start = event.cwd or caller.project_dir
+    bases = (start,) if start.startswith("/") else ()
+    if not event.tool.input.keys().isdisjoint(_DIRECTORIES):
+        bases = tuple(dict.fromkeys((*bases, *_moved(event, caller, start))))
+    roots = Roots((caller.project_dir, event.cwd), given_homes(caller))
+    return Places(bases, roots, Links(bases))
+
+
+def _moved(event: ToolEvent, caller: Caller, start: str) -> Iterator[str]:
+    """Where the tool itself says that it runs."""
     home = caller.env.get("HOME", "")
-    moved = [
-        os.path.join(start, re.sub(r"^~(?=/|$)", lambda _: home, each))
-        for key in _DIRECTORIES
-        if isinstance(each := event.tool.input.get(key), str)
-    ]
-    bases = dict.fromkeys(each for each in (start, *moved) if os.path.isabs(each))
-    projects = spellings((caller.project_dir, event.cwd))
-    return Places(tuple(bases), projects, homes(caller), Links(bases))
+    for key in _DIRECTORIES:
+        if isinstance(each := event.tool.input.get(key), str):
+            moved = os.path.join(start, re.sub(r"^~(?=/|$)", lambda _: home, each))
+            if os.path.isabs(moved):
+                yield moved
 
 
 def touches(event: ToolEvent, caller: Caller, places: Places) -> Iterator[Touch]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from hookline.builtin._agent_files import OWN_FILES
 from hookline.builtin._globbing import Lookup, Match, TooManyError, has_signs, plain_signs
 from hookline.builtin._own_files import OwnFiles
-from hookline.builtin._paths import Globs, Places
+from hookline.builtin._paths import END, Anywhere, Globs, Places, spelled
 from hookline.builtin._protected import DEFAULTS, FINE, KEY_FOLDERS, Judged, Line
 from hookline.builtin._touching import Right, Touch, places_of, touches
 from hookline.model.answers import PASS, Answer, ask, deny
@@ -26,7 +26,8 @@ PRIORITY: int = 20
 GUARD: bool = True
 
 _MAX_TOUCHES = 2_000
-_BY_NAME = frozenset({Right.READ, Right.USE})
+# Members of an enum are slow to reach.
+_READ, _USE = Right.READ, Right.USE
 _SAID = {Right.READ: "read", Right.WRITE: "changed", Right.DELETE: "deleted", Right.USE: "used"}
 
 
@@ -87,10 +88,10 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
 
 def _worst(rules: "_Rules", event: ToolEvent, caller: Caller) -> Judged:
     places = places_of(event, caller)
-    own = OwnFiles(places, caller)
     found = _first(touches(event, caller, places))
-    lookup = Lookup(event.tool.command or "", caller.env)
+    own = OwnFiles(places, caller)
     worst = FINE
+    lookup = Lookup(event.tool.command or "", caller.env)
     for touch in _worth_a_look(found[:_MAX_TOUCHES], rules, own, places):
         for judged in _judge(rules, own, touch, places, lookup):
             if judged.verdict is Verdict.DENY:
@@ -115,26 +116,28 @@ def _worth_a_look(
     found: Sequence[Touch], rules: "_Rules", own: OwnFiles, places: Places
 ) -> Sequence[Touch]:
     """Without those of which one look at all their names together says that they are fine."""
-    plain = [touch for touch in found if _is_plain(touch)]
-    forms: list[str] = []
-    for touch in plain:
-        here = places.from_bases(touch.bases)
-        spots = here.spots(touch.path)
-        if not spots:
+    others: list[Touch] = []
+    named: list[str] = []
+    for touch in found:
+        if not _is_plain(touch):
+            others.append(touch)
+        elif spots := places.from_bases(touch.bases).spots(touch.path):
+            named += spots
+        else:
             return found
-        for spot in spots:
-            if touch.right is not Right.READ and own.may_be(spot):
-                return found
-            forms.append(here.forms(spot))
-    if rules.may_be("".join(forms)):
-        return found
-    return [touch for touch in found if not _is_plain(touch)]
+    return found if named and _may_be(rules, own, named) else others
+
+
+def _may_be(rules: "_Rules", own: OwnFiles, spots: Iterable[str]) -> bool:
+    """Whether anything could be said about these places by their names."""
+    places = spelled("".join([spot + END for spot in spots]))
+    return rules.may_be(places) or own.may_be(places)
 
 
 def _is_plain(touch: Touch) -> bool:
     """Whether only its name, with all links followed, tells what is said about it."""
     return (
-        touch.right in _BY_NAME
+        (touch.right is _READ or touch.right is _USE)
         and not touch.deep
         and not (touch.lost and not touch.path.startswith("/"))
         and not (touch.glob and has_signs(touch.path))
@@ -171,7 +174,7 @@ def _matched(
         if folder not in straight:
             straight[folder] = here.links.followed(f"{folder}/.") == folder
         plain = straight[folder] and not is_link and not (touch.deep and is_folder)
-        if plain and not rules.may_be(here.forms(path)) and not own.may_be(path):
+        if plain and not _may_be(rules, own, (path,)):
             continue
         yield from _said(rules, own, touch, path, here)
 
@@ -183,9 +186,8 @@ def _said(
     if not spots and _may_be_path(touch):
         yield Judged(Verdict.ASK, f"`{path[:100]}` is no path that can be looked at")
     for spot in spots:
-        forms = here.forms(spot)
-        if not rules.may_be(forms):
-            forms = ""  # its name says nothing, but links and what it holds may
+        # Where its name says nothing, links and what it holds may.
+        forms = here.forms(spot) if rules.may_be(spelled(spot + END)) else ""
         found = own.judge(touch, spot, forms)
         if found is FINE and touch.deep:
             found = rules.judge_whole(touch, spot, here)
@@ -225,11 +227,11 @@ class _Rules:
         # Most paths are none of these, and one look tells.
         given = [glob for each in (options.deny, options.ask) for glob in _all(each)]
         by_default = [glob for line in lines for glob in line.globs]
-        self._named = Globs([*OWN_FILES, *given, *by_default])
+        self._named = Anywhere([*OWN_FILES, *given, *by_default])
 
-    def may_be(self, forms: str) -> bool:
-        """Whether anything could be said about a place by its name, the agents' files included."""
-        return self._named.matches(forms)
+    def may_be(self, places: str) -> bool:
+        """Whether anything could be said about places by their names, agents' files included."""
+        return self._named.may_match(places)
 
     def judge(self, touch: Touch, path: str, spot: str, forms: str) -> Judged:
         """What is said about one place."""

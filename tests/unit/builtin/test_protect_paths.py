@@ -9,7 +9,7 @@ from msgspec import ValidationError, convert
 from hookline import registry
 from hookline.builtin import protect_paths
 from hookline.builtin._agent_files import OWN_FILES
-from hookline.builtin._paths import Globs, Places
+from hookline.builtin._paths import Globs, Places, Roots
 from hookline.model.answers import PASS, Answer
 from hookline.model.events import Event, PreToolUse, UserPromptSubmit
 from hookline.model.installing import Machine
@@ -76,7 +76,7 @@ def test_every_place_where_a_platform_looks_for_hooks_is_protected(world: World)
     home, project = str(world.home), str(world.project)
     own = Globs(OWN_FILES)
     missing = []
-    places = Places((), (project,), (home,))
+    places = Places((), Roots((project,), (home,)))
     for name, files in registry.native_files().items():
         for place in files.places(Where(project=project, home=home)):
             # Agents' own texts may hold hooks too, and people have them written by agents.
