@@ -37,8 +37,9 @@ def _answer() -> "NoReturn":
     import os
 
     gc.disable()
-    from hookline.cli._light import load_libraries
+    from hookline.cli._light import compile_when_used, load_libraries
 
+    compile_when_used()
     load_libraries()
     from hookline.cli.hook import main as hook
 

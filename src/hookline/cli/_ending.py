@@ -1,19 +1,23 @@
 """Runs what a command does so that, told to end, it ends its hooks first."""
 
-import signal
 from collections.abc import Awaitable, Coroutine, Generator, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from hookline.model.errors import HooklineError
 from hookline.model.waiting import NEEDS_LOOP
+
+if TYPE_CHECKING:
+    import signal as _signal
+else:
+    import _signal  # what `signal` adds are names for the numbers, and they take a while to make
 
 __all__ = ["Ended", "run", "run_light"]
 
 T = TypeVar("T")
 
 # Agents end a hook that takes too long by one of these; a hook's own programs would outlive it.
-_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = (_signal.SIGTERM, _signal.SIGHUP)
 
 
 class Ended(HooklineError):
@@ -64,12 +68,12 @@ def _noted() -> Iterator[list[int]]:
     before: dict[int, Any] = {}
     for number in _SIGNALS:
         with suppress(ValueError):  # only a main thread can be told
-            before[number] = signal.signal(number, lambda number, _: told.append(number))
+            before[number] = _signal.signal(number, lambda number, _: told.append(number))
     try:
         yield told
     finally:
         for each, handler in before.items():
-            signal.signal(each, signal.SIG_DFL if handler is None else handler)
+            _signal.signal(each, _signal.SIG_DFL if handler is None else handler)
 
 
 async def _until_told(work: Awaitable[T], told: list[int]) -> T:
@@ -94,5 +98,7 @@ async def _until_told(work: Awaitable[T], told: list[int]) -> T:
     except asyncio.CancelledError:
         if not told:
             raise
-        name = signal.Signals(told[0]).name
+        from signal import Signals
+
+        name = Signals(told[0]).name
         raise Ended(f"it was told to end by {name} before its hooks had answered") from None

@@ -158,11 +158,9 @@ def test_a_library_that_cannot_be_loaded_shuts_the_gate(place: Place, tmp_path: 
 def test_what_was_left_out_while_loading_is_there_when_it_is_used() -> None:
     script = """
 import re
-compiled = re.compile
-from hookline.cli._light import load_libraries
+from hookline.cli._light import compile_when_used, load_libraries
+compile_when_used()
 load_libraries()
-assert re.compile is compiled
-assert type(re.compile("x")) is re.Pattern
 import yaml, textwrap, platform
 assert yaml.load("{a: 1.5, b: 2001-01-01, c: !!binary eA==}", yaml.SafeLoader)["a"] == 1.5
 assert yaml.dump(["1", "x"]) == "- '1'\\n- x\\n"
@@ -174,6 +172,54 @@ else:
     raise AssertionError
 assert textwrap.fill("a b", 1) == "a\\nb"
 import typing_extensions
+import hashlib, hmac, importlib.resources, msgspec, sys, tree_sitter_bash
+assert not {"msgspec._typing_utils", "tempfile", "_hashlib"} & {*sys.modules}
+assert hashlib.new("sha256", b"x").digest() == hashlib.sha256(b"x").digest()
+assert hmac.digest(b"key", b"x", "sha256") == hmac.new(b"key", b"x", "sha256").digest()
+assert msgspec.json.schema(int) == msgspec.json.schema(int) == {"type": "integer"}
+assert msgspec.inspect.type_info(int) == msgspec.inspect.IntType()
+assert msgspec.toml.decode("a = 1") == msgspec.yaml.decode("a: 1") == {"a": 1}
+assert "(string)" in tree_sitter_bash.HIGHLIGHTS_QUERY
+assert importlib.resources.is_resource("hookline.cli", "_starter.yaml")
+"""
+    subprocess.run([sys.executable, "-I", "-c", script], check=True, timeout=60)
+
+
+def test_a_part_of_what_was_left_out_can_be_loaded_first() -> None:
+    script = """
+from hookline.cli._light import load_libraries
+load_libraries()
+import importlib.metadata, importlib.resources.abc
+importlib.metadata.entry_points()
+import importlib.resources
+found = importlib.resources.files("hookline")
+assert isinstance(found, importlib.resources.abc.Traversable)
+"""
+    subprocess.run([sys.executable, "-I", "-c", script], check=True, timeout=60)
+
+
+def test_a_pattern_of_a_module_is_compiled_when_it_is_used_and_any_other_at_once() -> None:
+    script = """
+import re
+from hookline.cli._light import compile_when_used
+compile_when_used()
+def compiled(source):
+    return re.compile(source)
+pattern, wrong = re.compile("a(b)"), re.compile("(")
+class Some:
+    pattern = re.compile("a(b)", re.IGNORECASE)
+assert {type(each).__name__ for each in (pattern, wrong, Some.pattern)} == {"_Later"}
+assert type(compiled("a(b)")) is re.Pattern
+for asked in (compiled, lambda source: re.search(source, ""), lambda _: wrong.search("")):
+    try:
+        asked("(")
+    except re.error:
+        continue
+    raise AssertionError
+assert pattern.fullmatch("ab")[1] == "b" and pattern.pattern == "a(b)" and pattern.groups == 1
+assert Some.pattern.sub("x", "ABab") == "xx"
+assert isinstance(pattern, re.Pattern)
+assert re.sub(pattern, "x", "abc") == "xc" and re.match(pattern, "b") is None
 """
     subprocess.run([sys.executable, "-I", "-c", script], check=True, timeout=60)
 
