@@ -2,7 +2,6 @@
 
 import re
 from binascii import Error, a2b_base64, crc32
-from string import ascii_lowercase, ascii_uppercase, digits
 
 import msgspec
 
@@ -10,7 +9,7 @@ from hookline.secrets.likely import entropy, is_example
 
 __all__ = ["bech32", "crc", "jwt", "mixed", "pem", "random"]
 
-_BASE62 = (digits + ascii_uppercase + ascii_lowercase).encode()
+_BASE62 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _BECH32 = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 _GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
 _DIGIT = re.compile(rb"[0-9]")

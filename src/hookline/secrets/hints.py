@@ -1,12 +1,14 @@
 """Where a text may hold a secret at all: one look for everything that a secret might begin with.
 
 Either library may do that look, and both find the same; re2 is there in every process, hyperscan
-is asked for by those that live long.
+is asked for by those that live long. To compile the search for all of it takes re2 several times as
+long as to look at one event, so the first texts of a process are only searched for what their words
+allow: the same hints, since what is left out is nowhere in that text.
 """
 
-from collections.abc import Callable
-from functools import cache
-from threading import Lock, Thread
+from _thread import allocate_lock  # the whole of `threading` is only of use to who asks for one
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from typing import Any
 
 from hookline.secrets.accelerating import Hints, compiled
@@ -23,15 +25,20 @@ _ESCAPED = r"\\u00(?:2[0-57-9a-fA-F]|3[0-9abdfABDF]|[4-7])"
 _LONGEST = 256
 """A hint that re2 finds to be longer reaches too far to be looked at by itself."""
 _MOST = 500
+_FEW = 4
+"""So many texts are searched for what their words allow; who sees more has use for the whole."""
+_SHORT = 16 << 10
+"""In a longer one each word would be searched for longer than all take to compile."""
 
 Looker = Callable[[bytes], Hints | None]
 
 
-def token_hints() -> list[str]:
+def token_hints(rules: Sequence[Rule] = RULES) -> list[str]:
     """The hints of known families."""
     # The names as one: what follows them is the same for all, and large.
-    names = "|".join(rule.names for rule in RULES if rule.names)
-    return [*filter(None, map(_hint, RULES)), rf"(?i:{names})[\w.-]*{ASSIGNS_HINT}"]
+    names = "|".join(rule.names for rule in rules if rule.names)
+    before = [rf"(?i:{names})[\w.-]*{ASSIGNS_HINT}"] if names else []
+    return [*filter(None, map(_hint, rules)), *before]
 
 
 def _hint(rule: Rule) -> str:
@@ -54,6 +61,39 @@ def _first_look() -> Any:
     return searcher([_ESCAPED, *token_hints(), *(place.hint for place in PLACES)])
 
 
+@lru_cache(_FEW)
+def _narrow_look(sources: tuple[str, ...]) -> Any:
+    return searcher(sources)
+
+
+def _allowed(text: bytes) -> tuple[str, ...]:
+    """The hints that can be in this text, going by the words that are in each."""
+    low = text.lower()
+    rules = [rule for rule in RULES if _may_be_in(low, rule)]
+    places = [place.hint for place in PLACES if any(word in low for word in place.words)]
+    return (_ESCAPED, *token_hints(rules), *places)
+
+
+def _may_be_in(low: bytes, rule: Rule) -> bool:
+    for word in rule.keywords:
+        if word.lower().encode() in low:
+            return True
+    # A hint that reads escapes finds its keyword where one is written in its midst.
+    return "\\\\" in rule.hint
+
+
+def _look_at(text: bytes) -> Any:
+    """What searches this text for its first hint."""
+    if len(_seen) >= _FEW or len(text) > _SHORT:
+        return _first_look()
+    _seen.append(len(text))
+    return _narrow_look(_allowed(text))
+
+
+_seen: list[int] = []
+"""The texts that were searched for what their words allow, by their sizes."""
+
+
 @cache
 def _far_look() -> Any:
     return searcher(_far())
@@ -61,7 +101,7 @@ def _far_look() -> Any:
 
 _quicker: list[Looker] = []
 """What looks in place of re2; empty until somebody asked for it."""
-_asked = Lock()
+_asked = allocate_lock()
 
 
 def accelerate() -> bool:
@@ -85,6 +125,8 @@ def accelerate_soon() -> None:
     For processes that will see many texts. An end of the process waits for it.
     """
     if _asked.acquire(blocking=False):
+        from threading import Thread
+
         Thread(target=accelerate, name="hookline-secrets").start()
 
 
@@ -94,7 +136,7 @@ def first_hint(text: bytes) -> int:
         found = _quicker[0](text)
         if found is not None and not found.tokens and not found.places:
             return -1
-    hit = _first_look()(text)
+    hit = _look_at(text)(text)
     return -1 if hit is None else hit.start()
 
 
@@ -104,7 +146,7 @@ def hints(text: bytes) -> Hints | None:
 
 
 def _hints_by_re2(text: bytes) -> Hints | None:
-    look, found, at = _first_look(), Hints(), 0
+    look, found, at = _look_at(text), Hints(), 0
     while (hit := look(text, at)) is not None:
         start, stop = hit.span()
         if len(found.tokens) == _MOST or stop - start > _LONGEST or _far_look()(text, start, stop):

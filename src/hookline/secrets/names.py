@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["LONGEST_REST", "NAME", "WEAK", "is_secret_name"]
+__all__ = ["LONGEST_REST", "NAME", "NAME_WORDS", "WEAK", "is_secret_name"]
 
 _STRONG = r"password|passwd|passphrase|passcode|secret|token|api[_-]?key"
 _PARTED = (
@@ -12,6 +12,8 @@ _PARTED = (
 NAME = rf"(?i:({_STRONG}|{_PARTED})((?:value|key|string)?(?:\d+|[_.-][\w.-]*)?))"
 """The word in a name that says so, and what follows it there. ``tokens`` and ``author`` go on with
 a letter and are others' words. How long it may be is no part of the regex: to count is slow."""
+NAME_WORDS = (b"pass", b"secret", b"token", b"key", b"credential", b"auth", b"pwd", b"pw")
+"""One of these is in every such name, in lower case."""
 
 WEAK = frozenset({b"auth", b"pass", b"pwd", b"pw", b"credential", b"credentials"})
 """Words that stand for much else: their value must look like a secret too."""

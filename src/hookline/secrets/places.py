@@ -15,7 +15,7 @@ from re import Match, Pattern
 from msgspec import Struct
 
 from hookline.secrets.forms import ASSIGNS_HINT, GAP, QUOTE
-from hookline.secrets.names import LONGEST_REST, NAME, WEAK, is_secret_name
+from hookline.secrets.names import LONGEST_REST, NAME, NAME_WORDS, WEAK, is_secret_name
 from hookline.secrets.values import (
     is_placeholder,
     is_reference,
@@ -40,6 +40,8 @@ class Place(Struct, frozen=True):
     value: str
     hint: str
     """What the first look searches for, in text whose JSON escapes are as written."""
+    words: tuple[bytes, ...]
+    """One of these, in lower case, is in every hint."""
     judge: Judge
     starts: bytes = b""
     """What a head begins with, in lower case."""
@@ -256,6 +258,7 @@ PLACES = (
         r"://[^\s/@:\"'`\x02<>]*:([^\s/\"'`\x02<>]+)@",
         "",
         r":(?:\\*/){2}[^\s/@:\"'`<>]*:[^\s/\"'`<>]+@",
+        (b"@",),
         _url,
         starts=b":",
         resume=lambda head: head.start() + 3,
@@ -266,6 +269,7 @@ PLACES = (
         r"[^\s:\"'\x02]+:([^\s\"'`\x02\\]+)",
         "",
         rf"(?i:curl)[^\n]*?(?:-u|--user|--proxy-user)(?:{GAP}|[=\"'\\])*[^\s:]+:",
+        (b"curl",),
         _user,
         alone=b"-u",
     ),
@@ -274,6 +278,7 @@ PLACES = (
         r"(?i:login)[ \t\n]+[^\s\x02]+[ \t\n]+(?i:password)[ \t]+([^\s\"'`\x02\\]+)",
         "",
         rf"(?i:login){GAP}+[^\s\\]+{GAP}+(?i:password){GAP}+",
+        (b"login",),
         _user,
         starts=b"l",
     ),
@@ -282,6 +287,7 @@ PLACES = (
         _header_named("authorization|x-api-key"),
         _value(_LINE, _SCHEME),
         rf"(?i:authorization|x-api-key){ASSIGNS_HINT}",
+        (b"authorization", b"x-api-key"),
         _header,
         starts=b"ax",
         resume=lambda head: head.start() + 6,
@@ -291,6 +297,7 @@ PLACES = (
         _header_named("cookie2?"),
         _value(_LINE, _SCHEME),
         rf"(?i:cookie2?){ASSIGNS_HINT}",
+        (b"cookie",),
         _header,
         starts=b"c",
         resume=lambda head: head.start() + 6,
@@ -300,6 +307,7 @@ PLACES = (
         r"(?i:bearer)[ \t]+",
         r"[A-Za-z0-9._~+/=-]{20,}+",
         rf"(?i:bearer){GAP}+[A-Za-z0-9._~+/=\\-]{{12}}",
+        (b"bearer",),
         _bearer,
         starts=b"b",
     ),
@@ -308,6 +316,7 @@ PLACES = (
         rf"{NAME}{_CLOSE}({_TYPED}|{_OPERATOR})[ \t]*",
         _value(_BARE),
         rf"{NAME}{ASSIGNS_HINT}",
+        NAME_WORDS,
         _assigned,
         starts=b"acelmpst",
         resume=_in_name,
@@ -317,6 +326,7 @@ PLACES = (
         rf"--?((?:[A-Za-z0-9]+[_.-])*){NAME}(?:{QUOTE})?([ \t]*,\s*|[ \t]+)",
         _value(_BARE),
         rf"(?:^|[^A-Za-z0-9_.-]|\\[bfnrt])--?(?:[A-Za-z0-9]+[_.-])*{NAME}(?:{QUOTE}{GAP}*,|{GAP})",
+        NAME_WORDS,
         _flag,
         starts=b"-",
         resume=lambda head: _in_tail(head, 3),

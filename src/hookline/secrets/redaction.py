@@ -10,11 +10,8 @@ result. What could not be looked through is withheld, as ``[redacted:unread]``.
 
 from msgspec import Struct
 
-from hookline.secrets.glancing import glance
 from hookline.secrets.hints import first_hint, hints
 from hookline.secrets.likely import Scope
-from hookline.secrets.looking import look
-from hookline.secrets.payloads import UNREAD
 
 __all__ = ["EFFORT", "PLAIN", "Redacted", "RedactedBytes", "redact", "redact_bytes"]
 
@@ -65,6 +62,11 @@ def redact_bytes(
     found = hints(raw)
     if found is not None and not found.tokens and not found.places:
         return RedactedBytes(raw)
+    # Most texts have no hint, and a process that sees only such does without.
+    from hookline.secrets.glancing import glance
+    from hookline.secrets.looking import look
+    from hookline.secrets.payloads import UNREAD
+
     count, looks, families = 0, 0, dict[str, None]()
     marker = PLAIN.encode() if plain else b""
     # Until nothing more is found, so that all that stays was looked at as it stays.

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 from accuracy.filling import filled
@@ -139,6 +140,41 @@ def test_to_ask_for_it_soon_holds_nobody_up_and_is_done_once() -> None:
     )
     shown = subprocess.check_output([sys.executable, "-c", script], text=True, timeout=60)
     assert shown.split() == ["1", "1", str(int(INSTALLED)), "1"]
+
+
+def found_by(look: Callable[..., Any], raw: bytes) -> list[tuple[int, int]]:
+    """Where that search finds hints, one after the other."""
+    found, at = [], 0
+    while (hit := look(raw, at)) is not None:
+        found.append(hit.span())
+        at = hit.start() + 1
+    return found
+
+
+@settings(max_examples=500, deadline=None)
+@given(soups)
+def test_what_the_words_of_a_text_allow_are_all_of_its_hints(text: str) -> None:
+    raw = text.encode("utf-8", "surrogatepass")
+    narrow = hints._narrow_look(hints._allowed(raw))
+    assert found_by(narrow, raw) == found_by(hints._first_look(), raw)
+
+
+def test_the_words_of_a_token_of_every_family_allow_its_hints() -> None:
+    for number, text in enumerate(tokens()):
+        for raw in shapes(text, number):
+            narrow = hints._narrow_look(hints._allowed(raw))
+            assert found_by(narrow, raw) == found_by(hints._first_look(), raw), text
+
+
+def test_who_sees_more_than_a_few_texts_searches_for_everything_at_once() -> None:
+    script = (
+        "from hookline.secrets import hints, redact\n"
+        "for n in range(50): assert redact('nothing %d' % n).count == 0\n"
+        "assert redact('token: abc123x').count == 1\n"
+        "print(len(hints._seen), hints._first_look.cache_info().currsize)"
+    )
+    shown = subprocess.check_output([sys.executable, "-c", script], text=True, timeout=60)
+    assert shown.split() == ["4", "1"]
 
 
 @needs_hyperscan
