@@ -4,14 +4,12 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
 from hookline import registry
-from hookline.config.copies import FreeFiles
 from hookline.config.discover import MANAGED_FILE, home_dir, project_root
-from hookline.config.hosting import Hosted
 from hookline.config.load import Loader
 from hookline.config.types import Config, Kit
 from hookline.engine.engine import Engine
@@ -20,7 +18,6 @@ from hookline.model.errors import HooklineError
 from hookline.model.events import Event, SessionStart, ToolEvent
 from hookline.model.hook import Hook, Layer
 from hookline.model.journal import JournalSettings
-from hookline.model.native import Where
 from hookline.model.outcome import Outcome, Translated
 from hookline.model.ports import Caller, PinnedFiles, Services
 from hookline.model.support import Support
@@ -30,6 +27,9 @@ from hookline.sessions import judge
 from hookline.store.answers import Answers, Arrival, FirstAnswers
 from hookline.store.memory import BriefMemories, SessionMemories
 from hookline.store.sessions import MemoryRoots, SessionRoots
+
+if TYPE_CHECKING:
+    from hookline.config.hosting import Hosted
 
 __all__ = ["MAX_DEPTH", "App", "Client"]
 
@@ -136,6 +136,8 @@ class App:
 
     def _pins_for(self, hook: Hook) -> PinnedFiles:
         if self._hosted is not None and hook.native and self._hosted.runs(hook):
+            from hookline.config.copies import FreeFiles
+
             return FreeFiles()  # a person asked for them by name
         # The loader needs the services to check a config, and they need the loader to run it.
         return self.loader.pins_for(hook)
@@ -172,6 +174,9 @@ class App:
 
         For a person or a program who says so: such files need no trust step. Raises ConfigError.
         """
+        from hookline.config.hosting import Hosted
+        from hookline.model.native import Where
+
         home = self._person.get("HOME") or os.path.expanduser("~")
         self._hosted = Hosted(self.kit, dialects, Where(home=home, project="", env=self._person))
 

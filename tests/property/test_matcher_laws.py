@@ -14,11 +14,11 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from hookline.config.compile import compile_file
-from hookline.config.globs import Spot
 from hookline.config.matchers import compile_match, pattern_flaw
 from hookline.config.patterns import path_patterns, text_patterns
 from hookline.config.schema import MatchEntry
 from hookline.config.screens import Screen
+from hookline.config.sight import Spot
 from hookline.config.types import Kit
 from hookline.config.urls import normal_forms
 from hookline.handlers import rule

@@ -17,10 +17,9 @@ from msgspec.structs import replace
 from hookline.config.convert import convert
 from hookline.config.document import Document, brief, read_document
 from hookline.config.hooks import Entry, HookCompiler, Report
-from hookline.config.includes import Included, Includes
-from hookline.config.natives import ListNames, compile_natives, no_directories
+from hookline.config.includes import Included, Includes, no_directories
 from hookline.config.schema import FileEntry, Format, MatchEntry, file_format
-from hookline.config.types import ConfigFile, Kit, Narrowing, ReadFile
+from hookline.config.types import ConfigFile, Kit, ListNames, Narrowing, ReadFile
 from hookline.model.errors import ConfigError, Problem
 from hookline.model.hook import Hook, Layer
 from hookline.model.models import ModelEntry, mistakes_in
@@ -101,6 +100,10 @@ class _FileCompiler:
                 yield compiled
 
     def _natives(self, included: Included) -> tuple[ConfigFile, ...]:
+        if not included.native:
+            return ()
+        from hookline.config.natives import compile_natives
+
         try:
             return compile_natives(included.native, self.kit, project_dir=self.native_dir)
         except ConfigError as error:

@@ -11,7 +11,6 @@ from msgspec import UNSET
 
 from hookline.config.firing import Flaw, bad_patterns
 from hookline.config.matchers import Conditions, pattern_flaw
-from hookline.config.patterns import looks_like_directory
 from hookline.config.schema import ExceptEntry, MatchEntry
 from hookline.config.types import utc_now
 from hookline.model.errors import IllegalValueError
@@ -152,6 +151,8 @@ _NO_CONDITION = "an exception without a condition would silence the hook for goo
 
 def _readings(glob: str, about: Sequence[str]) -> Sequence[str]:
     """``about``, without the path where a command was clearly meant."""
+    from hookline.config.patterns import looks_like_directory
+
     no_path = len(about) > 1 and pattern_flaw("path", glob, every=True)
     if not no_path:
         return about

@@ -6,9 +6,7 @@ Knows which fields events and tools carry; nothing of files or handlers.
 from collections.abc import Collection, Iterator, Sequence
 from typing import TypeAlias
 
-from hookline.config.globs import is_glob
 from hookline.config.matchers import CARRIED_BY, pattern_flaw
-from hookline.config.patterns import is_regex
 from hookline.config.schema import MatchEntry
 from hookline.model.errors import IllegalValueError, nearest
 from hookline.model.tools import CANONICAL_TOOLS, KIND_FIELDS, ToolKind
@@ -107,6 +105,9 @@ def _may_be_a_tool(source: str, known_tools: Collection[str]) -> bool:
 
 def _is_word(source: str) -> bool:
     """Whether a pattern can match one text only."""
+    from hookline.config.globs import is_glob
+    from hookline.config.patterns import is_regex
+
     if is_regex(source):
         return False
     try:

@@ -10,14 +10,12 @@ from functools import partial
 from operator import eq
 from typing import TypeAlias
 
-from msgspec import Struct
-
 from hookline.config.regexes import LinearRegex
+from hookline.config.sight import Spot
 from hookline.model.errors import IllegalValueError
 
 __all__ = [
     "PathTest",
-    "Spot",
     "TextTest",
     "fixed_parts",
     "is_glob",
@@ -27,19 +25,6 @@ __all__ = [
 ]
 
 TextTest: TypeAlias = Callable[[str], bool]
-
-
-class Spot(Struct, frozen=True):
-    """One place a path may mean, as the differently anchored patterns see it."""
-
-    whole: str
-    """The path itself, absolute where that is known."""
-    project: tuple[str, ...] = ()
-    """Relative to the project directory, for a path inside it."""
-    home: tuple[str, ...] = ()
-    """Relative to the person's home directory, for a path inside it."""
-
-
 PathTest: TypeAlias = Callable[[Spot], bool]
 
 

@@ -5,7 +5,8 @@ Knows what keys mean together. Leaves files to ``compile``, and to each handler 
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -21,7 +22,6 @@ from hookline.config.schema import (
     MatchEntry,
     field_of,
 )
-from hookline.config.screens import Screen
 from hookline.config.types import Kit, Narrowing
 from hookline.model.errors import ConfigError, IllegalValueError, Problem
 from hookline.model.events import EVENTS
@@ -35,6 +35,9 @@ from hookline.model.hook import (
     Source,
 )
 from hookline.model.ports import BuiltinModule, HandlerModule, Matcher
+
+if TYPE_CHECKING:
+    from hookline.config.screens import Screen
 
 __all__ = ["Entry", "HookCompiler", "Report", "seconds"]
 
@@ -106,7 +109,6 @@ class HookCompiler:
         self.kit = kit
         self.layer = layer
         self.project_dir = project_dir
-        self.screen = Screen()
 
     def compile(self, entry: Entry) -> Hook | Narrowing | None:
         """The hook without a name if it was given none, or None when it cannot be one."""
@@ -146,6 +148,13 @@ class HookCompiler:
         for problem in chosen.module.check(chosen.values, hook, self.kit.services):
             self.report.add(entry.at(problem.key), problem.message, problem.hint)
         return hook
+
+    @cached_property
+    def _screen(self) -> "Screen":
+        """One for all patterns of the file; many files have none."""
+        from hookline.config.screens import Screen
+
+        return Screen()
 
     def _check_words(self, entry: Entry) -> None:
         keys = entry.keys
@@ -250,11 +259,10 @@ class HookCompiler:
         spec = _or(entry.keys.match, MatchEntry())
         self._check_reach(entry, ("match",), spec, events)
         every = chosen is not None and _grants(chosen)
+        screen = self._screen if any(spec.patterns()) else None
         match: Matcher | None = None
         try:
-            match = compile_match(
-                spec, every=every, project_dir=self.project_dir, screen=self.screen
-            )
+            match = compile_match(spec, every=every, project_dir=self.project_dir, screen=screen)
         except IllegalValueError:
             self._report_flaws(entry.at("match"), bad_patterns(spec, every=every))
         exceptions = self._exceptions(entry, spec, events)

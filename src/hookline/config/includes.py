@@ -10,13 +10,12 @@ from msgspec import Struct
 
 from hookline.config.document import brief
 from hookline.config.hooks import Report
-from hookline.config.natives import ListNames, members, owner
 from hookline.config.schema import IncludeEntry
-from hookline.config.types import Kit, ReadFile
+from hookline.config.types import Kit, ListNames, ReadFile
 from hookline.model.errors import TrustError, UnknownNameError
 from hookline.model.ports import NativeFiles
 
-__all__ = ["MAX_INCLUDES", "Included", "Includes"]
+__all__ = ["MAX_INCLUDES", "Included", "Includes", "no_directories"]
 
 MAX_INCLUDES = 8
 """How deep files may include each other."""
@@ -29,6 +28,11 @@ class Included(Struct, frozen=True):
 
     ours: dict[str, bytes]
     native: dict[str, tuple[NativeFiles, bytes]]
+
+
+def no_directories(path: str, speaks: str | None) -> Sequence[str]:
+    """For configs that nobody reads from a disk."""
+    raise NotADirectoryError(f"`{path}` cannot be looked into")
 
 
 class Includes:
@@ -57,6 +61,8 @@ class Includes:
         self, path: str, speaks: str | None, stack: tuple[str, ...], found: Included
     ) -> Iterator[tuple[str, str]]:
         """Adds what is at ``path`` to what was found; yields what is wrong with it."""
+        from hookline.config.natives import members
+
         try:
             paths = members(self._kit, path, self._names(path, speaks), speaks)
         except OSError:
@@ -74,6 +80,8 @@ class Includes:
     def _take_file(
         self, path: str, speaks: str | None, found: Included
     ) -> Iterator[tuple[str, str]]:
+        from hookline.config.natives import owner
+
         try:
             content = self._read(path)
             platform = owner(self._kit, path, content, speaks)

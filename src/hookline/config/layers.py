@@ -12,10 +12,9 @@ from msgspec import Struct
 
 from hookline.config.compile import compile_file
 from hookline.config.discover import candidates, managed_flaw, place_of, project_dir_of
-from hookline.config.natives import ListNames, members
 from hookline.config.reading import Reader, Stamp, file_names, stamp_of
 from hookline.config.trust import TrustedSet, TrustStore
-from hookline.config.types import ConfigFile, Kit, Note, ReadFile
+from hookline.config.types import ConfigFile, Kit, ListNames, Note, ReadFile
 from hookline.model.errors import ConfigError, Problem, TrustError
 from hookline.model.hook import Layer
 
@@ -224,6 +223,8 @@ class Layers:
 
     def _newcomers(self, compiled: _Compiled, trusted: TrustedSet) -> Iterator[str]:
         for directory, speaks in compiled.directories.items():
+            from hookline.config.natives import members
+
             try:
                 found = members(self._kit, directory, file_names(directory), speaks)
             except OSError:

@@ -9,22 +9,24 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.config.assemble import assemble
-from hookline.config.copies import FreeFiles, HookFiles, UntrustedFiles, VouchedFiles
 from hookline.config.discover import MANAGED_FILE, config_dirs, place_of, user_file
 from hookline.config.layers import Layers, Look, Sources
 from hookline.config.pause import Pause, pause_file, read_pause
-from hookline.config.pins import Draft, draft
 from hookline.config.reading import Reading, Stamp, are_settled, stamp_of
 from hookline.config.trust import TrustedSet, TrustStore
 from hookline.config.types import Config, ConfigFile, Kit, Note
 from hookline.model.errors import ConfigError, Problem, TrustError
 from hookline.model.hook import Hook, Layer
 from hookline.model.ports import PinnedFiles
+
+if TYPE_CHECKING:
+    from hookline.config.pins import Draft
 
 __all__ = ["Loader", "Standing"]
 
@@ -177,6 +179,9 @@ class Loader:
 
     def pins_for(self, hook: Hook) -> PinnedFiles:
         """The files of a hook that was loaded here, in the bytes in which they may run."""
+        # Only hooks with files of their own have a use for it.
+        from hookline.config.copies import FreeFiles, HookFiles, UntrustedFiles, VouchedFiles
+
         if hook.source.layer in {Layer.MANAGED, Layer.USER, Layer.CODE}:
             return FreeFiles()
         try:
@@ -188,8 +193,10 @@ class Loader:
         by_hash = self._hashes and not self._named_by_a_person
         return VouchedFiles(hook, self._hashes) if by_hash else FreeFiles()
 
-    def draft(self, config: str) -> Draft:
+    def draft(self, config: str) -> "Draft":
         """What trusting a config as it is on disk would mean."""
+        from hookline.config.pins import draft
+
         return draft(config, self._kit)
 
     def trust(self, config: str) -> TrustedSet:

@@ -5,22 +5,18 @@ Knows which field of which event a key is about; nothing of files, hooks or hand
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hookline.config.patterns import (
-    PathPatterns,
-    TextPatterns,
-    looks_like_directory,
-    path_patterns,
-    text_patterns,
-)
 from hookline.config.schema import MatchEntry
-from hookline.config.screens import Screen
 from hookline.config.sight import sight_of
 from hookline.model.errors import IllegalValueError
 from hookline.model.events import EVENTS, Elicitation, Event, PostToolBatch, ToolEvent
 from hookline.model.ports import Caller, Match, Matcher
 from hookline.model.tools import Tool, ToolKind
+
+if TYPE_CHECKING:
+    from hookline.config.patterns import PathPatterns, TextPatterns
+    from hookline.config.screens import Screen
 
 __all__ = [
     "CARRIED_BY",
@@ -78,7 +74,7 @@ _KINDS = frozenset(ToolKind)
 
 
 def compile_match(
-    spec: MatchEntry, *, every: bool, project_dir: str, screen: Screen | None = None
+    spec: MatchEntry, *, every: bool, project_dir: str, screen: "Screen | None" = None
 ) -> Matcher | None:
     """The condition, or None for one that always holds. Raises IllegalValueError.
 
@@ -94,6 +90,8 @@ def compile_match(
 
 def pattern_flaw(key: str, source: str, *, every: bool) -> str:
     """What is wrong with one pattern; empty when nothing is."""
+    from hookline.config.patterns import path_patterns, text_patterns
+
     try:
         if key == "path":
             _check_path(source, every=every)
@@ -106,6 +104,8 @@ def pattern_flaw(key: str, source: str, *, every: bool) -> str:
 
 
 def _check_path(source: str, *, every: bool) -> None:
+    from hookline.config.patterns import looks_like_directory
+
     if looks_like_directory(source) and (every or "/" in source[1:-1]):
         raise IllegalValueError(
             f"`{source}` would be searched as a regex; write `{source}**` for all below it"
@@ -135,9 +135,12 @@ class Conditions:
         *,
         every: bool,
         project_dir: str,
-        screen: Screen | None = None,
+        screen: "Screen | None" = None,
     ) -> None:
-        def texts(key: str) -> TextPatterns | None:
+        # Many configs have no pattern at all.
+        from hookline.config.patterns import path_patterns, text_patterns
+
+        def texts(key: str) -> "TextPatterns | None":
             return text_patterns(given[key]) if key in given else None
 
         self._every = every

@@ -5,9 +5,8 @@ Knows which platform a file belongs to by asking each; what is in a file is for 
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -17,20 +16,11 @@ from hookline.model.hook import HandlerSpec, Hook, Layer
 from hookline.model.native import NativeFile, Voids
 from hookline.model.ports import NativeFiles
 
-__all__ = ["ListNames", "compile_natives", "members", "no_directories", "owner"]
-
-ListNames: TypeAlias = Callable[[str, str | None], Sequence[str]]
-"""The names in a directory, on the disk or as they were trusted; the second is the platform that a
-person says it belongs to."""
+__all__ = ["compile_natives", "members", "owner"]
 
 _OURS = (".yaml", ".yml")
 # The one other YAML with hooks in it has them under its agents, and ours has no such key.
 _AGENTS = re.compile(rb"(?m)^['\"]?agents['\"]?\s*:")
-
-
-def no_directories(path: str, speaks: str | None) -> Sequence[str]:
-    """For configs that nobody reads from a disk."""
-    raise NotADirectoryError(f"`{path}` cannot be looked into")
 
 
 def owner(kit: Kit, path: str, content: bytes, named: str | None) -> NativeFiles | None:

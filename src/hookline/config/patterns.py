@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from hookline.config.atoms import Needs, needs_of_glob, needs_of_regex
 from hookline.config.globs import (
     PathTest,
-    Spot,
     TextTest,
     fixed_parts,
     path_glob,
@@ -22,6 +21,7 @@ from hookline.config.regexes import (
     LinearRegexes,
     compile_regex,
 )
+from hookline.config.sight import Spot
 from hookline.model.errors import IllegalValueError
 
 __all__ = [

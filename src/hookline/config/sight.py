@@ -8,14 +8,26 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from hookline.config.globs import Spot
+from msgspec import Struct
+
 from hookline.model.errors import HandlerUnavailable
 from hookline.model.events.base import Event
 from hookline.model.ports import NOBODY, Caller
 
-__all__ = ["Sight", "forget_sight", "sight_of"]
+__all__ = ["Sight", "Spot", "forget_sight", "sight_of"]
 
 _LONGEST_PATH = 4096
+
+
+class Spot(Struct, frozen=True):
+    """One place a path may mean, as the differently anchored patterns see it."""
+
+    whole: str
+    """The path itself, absolute where that is known."""
+    project: tuple[str, ...] = ()
+    """Relative to the project directory, for a path inside it."""
+    home: tuple[str, ...] = ()
+    """Relative to the person's home directory, for a path inside it."""
 
 
 class Sight:

@@ -1,6 +1,6 @@
 """What loading yields: one value per file, and the sum of all files that are in force."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from msgspec import Struct
@@ -10,10 +10,13 @@ from hookline.model.journal import JournalSettings
 from hookline.model.models import ModelEntry
 from hookline.model.ports import HandlerModule, Matcher, NativeFiles, Services
 
-__all__ = ["Config", "ConfigFile", "Kit", "Narrowing", "Note", "ReadFile", "utc_now"]
+__all__ = ["Config", "ConfigFile", "Kit", "ListNames", "Narrowing", "Note", "ReadFile", "utc_now"]
 
 ReadFile = Callable[[str], bytes]
 """Reads a file by absolute path: from disk, or from the bytes that were trusted."""
+ListNames = Callable[[str, str | None], Sequence[str]]
+"""The names in a directory, on the disk or as they were trusted; the second is the platform that a
+person says it belongs to."""
 
 
 def no_natives() -> Mapping[str, NativeFiles]:

@@ -4,7 +4,6 @@ from time import monotonic
 
 import pytest
 
-from hookline.config.globs import Spot
 from hookline.config.patterns import (
     is_regex,
     looks_like_directory,
@@ -12,6 +11,7 @@ from hookline.config.patterns import (
     text_patterns,
 )
 from hookline.config.regexes import Limit, LimitedRegex, LinearRegex, compile_regex
+from hookline.config.sight import Spot
 from hookline.model.errors import HandlerError, IllegalValueError
 
 
