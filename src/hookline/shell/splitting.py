@@ -218,8 +218,7 @@ class _Splitter:
             if wrapper_named(name) is None and not carries(name):
                 self._budget.spend(4 + len(words) // 4)
                 full = words if all(map(str.isascii, words)) else tuple(map(as_text, words))
-                alone = SimpleCommand(full, full, not globs, (), start, end, 0)
-                self._commands.append(alone)
+                self._commands.append(SimpleCommand(full, full, not globs, (), start, end, 0))
                 continue
             feed = around
             if pipeline != at:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
+from stat import S_ISLNK
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
@@ -153,12 +154,12 @@ def _world(event: Event, caller: Caller, options: "Options") -> World:
 def _homes(caller: Caller, here: str) -> list[str]:
     """What `~` is, and the account's home where that is another directory."""
     given, own = caller.env.get("HOME", ""), _account_home()
-    home = _real_above(given, here) if given.startswith("/") else ""
+    home = _real_home(given, here) if given.startswith("/") else ""
     if given == own:
         return [home or own]
     # A repository may set an agent's variables, and must not make the system somebody's own.
     found = [] if not home or is_of_system(home) else [home]
-    return [*found, _real_above(own, here)]
+    return [*found, _real_home(own, here)]
 
 
 @cache
@@ -173,9 +174,26 @@ def _real(path: str) -> str:
     return resolved(path) or os.path.normpath(path)
 
 
-def _real_above(path: str, here: str) -> str:
-    """The same, of a path that a directory may lie in which has no links in it: nor has that."""
-    return path if path != "/" and f"{here}/".startswith(f"{path}/") else _real(path)
+def _real_home(path: str, here: str) -> str:
+    """The same of a home, in which ``here`` mostly is: above what has no links there are none."""
+    if path != "/" and f"{here}/".startswith(f"{path}/"):
+        return path
+    return path if _is_linkless(path) else _real(path)
+
+
+def _is_linkless(path: str) -> bool:
+    """Whether a path is what it says; homes are near the root, so to look at each part is quick."""
+    if os.path.normpath(path) != path or path.startswith("//"):
+        return False
+    end = 0
+    try:
+        while end >= 0:
+            end = path.find("/", end + 1)
+            if S_ISLNK(os.lstat(path if end < 0 else path[:end]).st_mode):
+                return False
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _protected(paths: Sequence[str], home: str, project: str) -> Iterable[str]:

@@ -143,6 +143,14 @@ _ONLY_WITH: Mapping[str, _Words | re.Pattern[str]] = {
         r"|api)\b"
     ),
 }  # fmt: skip
+# Of programs that are else read, or not piped into, what is harmless as it stands.
+_AS_IT_STANDS: Mapping[str, re.Pattern[str]] = {
+    "curl": lazy(
+        r"curl(?: -[sSfiIv]+)* https?://(?:localhost|127\.0\.0\.1)(?::\d+)?(?:/[\w./-]*)?"
+    ),
+    "xargs": lazy(r"xargs (?:-0 )?(?:basename|dirname|file|ls|stat|wc)(?: [\w./-]+)*"),
+    **dict.fromkeys(("python", "python3"), lazy(r"python3? -m json\.tool")),
+}
 # Whatever stands behind these has to be read; `.` reads a file only where a program stands.
 _ALWAYS = PROGRAMS - frozenset(_ONLY_WITH)
 _READERS = frozenset(name for name, words in _ONLY_WITH.items() if words is _TELLING) | {"sed"}
@@ -158,17 +166,24 @@ def is_plainly_harmless(text: str) -> bool:
         return False
     for at, (words, start, end, pipeline, _) in enumerate(commands):
         head = words[0].rpartition("/")[2]
-        said = " ".join(words)
+        runs_another = _runs_another(head, words)
+        whole = _AS_IT_STANDS.get(head)
+        if head == "." or (head in _ALWAYS and not runs_another and whole is None):
+            return False
+        said, part = " ".join(words), source[start:end]
         signs = _signs(head)
         found = signs(said) or ()
-        if head == "." or 0 in found or ("http" in said and _FROM_AFAR.search(said)):
+        if 0 in found or ("http" in said and _FROM_AFAR.search(said)):
             return False
-        if _runs_another(head, words):
+        # What is piped to a server may be a secret.
+        whole = None if head == "curl" and pipeline != at else whole
+        if whole is not None and whole.fullmatch(part) and not any(map(is_secret, words)):
+            continue
+        if runs_another:
             return _all_harmless(source)
         if head in _ALWAYS or not _is_harmless(head, said, words, found):
             return False
         # Some tell themselves by their quotes, and others hide in them.
-        part = source[start:end]
         if part != said and not _is_harmless(head, part, words, signs(part) or ()):
             return False
         takes_code = head in _ONLY_WITH and head not in _READERS

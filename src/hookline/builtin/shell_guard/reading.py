@@ -13,7 +13,8 @@ from hookline.builtin.shell_guard.model import Act
 from hookline.builtin.shell_guard.targets import targets
 from hookline.builtin.shell_guard.traces import Traces, trace
 from hookline.builtin.shell_guard.world import World
-from hookline.shell import ShellText, SimpleCommand, split
+from hookline.shell import ShellText, SimpleCommand
+from hookline.shell.splitting import split
 
 __all__ = ["Story", "read"]
 
@@ -54,17 +55,15 @@ class Story(Struct, frozen=True):
 
 def read(text: str, world: World) -> Story:
     """The story of a text. Never raises for any text."""
-    set_first = _settings(text, world)
-    shell = split(set_first + text)
-    traces = trace(set_first + text, shell)
-    acts = _acts(set_first + text, shell, traces, world)
-    return Story(text, set_first + text, acts, traces, shell, tuple(_decoded(acts)))
+    source = _settings(text, world) + text if "$" in text else text
+    shell = split(source)
+    traces = trace(source, shell)
+    acts = _acts(source, shell, traces, world)
+    return Story(text, source, acts, traces, shell, tuple(_decoded(acts)))
 
 
 def _settings(text: str, world: World) -> str:
     """Assignments to put in front, so that words come with their values in place."""
-    if "$" not in text:
-        return ""
     values = {
         "HOME": world.home,
         "USER": world.env.get("USER", ""),

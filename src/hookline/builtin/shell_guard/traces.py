@@ -25,7 +25,6 @@ _NEEDED = lazy(
     r"|(?:^|[\s;&|(){}`!\\'\"])[A-Za-z_]\w*(?:\[[^\]\s]*\])?\+?=|HOOKLINE_|\bfor\b",
     re.ASCII,
 )
-_SIGNS = ("=", ">", "<", "HOOKLINE_", "for")
 _LOOP = lazy(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*(?:;|\n)\s*do\b")
 _CODE = frozenset({
     "bash", "sh", "zsh", "dash", "ksh", "ash", "fish", "eval", "su", "ssh", "watch", "script",
@@ -77,7 +76,8 @@ _NOTHING = Traces()
 def trace(text: str, shell: ShellText) -> Traces:
     """The traces of a text and of the code in its commands."""
     # Most texts have none of the signs, and to look for those takes no time.
-    if not any(sign in text for sign in _SIGNS) or not _NEEDED.search(text):
+    sign = "=" in text or ">" in text or "<" in text or "for" in text or "HOOKLINE_" in text
+    if not sign or not _NEEDED.search(text):
         aliases = _aliases(shell)
         return Traces(aliases=aliases) if aliases else _NOTHING
     found = _Found()
@@ -168,7 +168,7 @@ def _variables(text: str, assigned: Sequence[tuple[str, str]]) -> Mapping[str, t
 def _aliases(shell: ShellText) -> Mapping[str, tuple[str, ...]]:
     found = {}
     for command in shell.commands:
-        if command.name == "alias":
+        if command.words[0].endswith("alias") and command.name == "alias":
             for word in command.words[1:]:
                 name, _, value = word.partition("=")
                 if value.split():
