@@ -12,7 +12,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.engine.failing import failure
-from hookline.engine.lanes import run_lanes
 from hookline.engine.merge import disagreements, fit, merge
 from hookline.engine.plan import Bound, Tier, plan
 from hookline.engine.rewrites import Held, check_env
@@ -87,6 +86,8 @@ class Engine:
         """The runs of one tier, in configured order whatever finishes first."""
         if any(bound.hook.lane for bound in hooks):
             await needs_loop()
+            from hookline.engine.lanes import run_lanes
+
             table = self._tools(event.dialect)
             return await run_lanes(hooks, event, lambda b, e: _run_one(b, e, caller), table)
         # Before anybody waits: of many hooks most are not meant, and a process that has nothing

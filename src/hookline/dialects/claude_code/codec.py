@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from hookline.dialects._native import JsonDialect, joined
 from hookline.dialects._support import load_support
 from hookline.dialects._wire import line
-from hookline.dialects.claude_code.answers import read
 from hookline.dialects.claude_code.outputs import in_shape, read_text
 from hookline.dialects.claude_code.tools import TOOLS
 from hookline.dialects.claude_code.words import native_word
@@ -211,6 +210,8 @@ class ClaudeCode(JsonDialect):
 
     def read_answer(self, event: Event, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer:
         """As the client reads it, failures closed by the hook's own ``on_error``."""
+        from hookline.dialects.claude_code.answers import read  # many configs start no program
+
         native = self.native_of(event)
         answer = read(native, stdout=stdout, stderr=stderr, exit_code=exit_code)
         if answer.rewrite.input is None or not isinstance(event, ToolEvent):

@@ -5,7 +5,7 @@ Nearly every event has none, so all of it is looked at together, and piece by pi
 something was found.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from hookline.model.events import ToolEvent
 from hookline.model.journal import Entry
 from hookline.secrets import redact_bytes
-from hookline.store.journal.cutting import Censor
 from hookline.store.journal.saying import (
     SUBJECT_CAP,
     Said,
@@ -23,6 +22,9 @@ from hookline.store.journal.saying import (
     said_of,
     subject_of,
 )
+
+if TYPE_CHECKING:
+    from hookline.store.journal.cutting import Censor
 
 __all__ = ["FAILED", "Row", "row_of"]
 
@@ -73,6 +75,8 @@ def _row(entry: Entry, said: Said, payload_cap: int) -> Row:
     pieces = _Pieces(_names(entry), encoded(said), entry.payload, reply.stdout, reply.stderr)
     hooks, redactions, cut = said.hooks, 0, False
     if not (_fits(entry, pieces, payload_cap) and _is_clean(pieces)):
+        from hookline.store.journal.cutting import Censor
+
         censor = Censor()
         pieces = _censored(entry, said, pieces, payload_cap, censor)
         hooks = msgspec.json.decode(pieces.said, type=Said).hooks
@@ -135,8 +139,10 @@ def _is_clean(pieces: _Pieces) -> bool:
 
 
 def _censored(
-    entry: Entry, said: Said, pieces: _Pieces, payload_cap: int, censor: Censor
+    entry: Entry, said: Said, pieces: _Pieces, payload_cap: int, censor: "Censor"
 ) -> _Pieces:
+    from hookline.store.journal.cutting import Censor
+
     # The subject was cut already, perhaps in the middle of a secret: begin again with all of it.
     first = Censor()
     subject = in_one_line(first.text(subject_of(entry.event), 4 * SUBJECT_CAP))
