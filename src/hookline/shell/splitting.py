@@ -6,23 +6,23 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from hookline.shell.beside import Beside, read_beside
 from hookline.shell.budget import Budget, Exhausted
-from hookline.shell.carriers import carried, carries, literal_output
+from hookline.shell.carriers import carried, carries
+from hookline.shell.feeds import Feed, around, own, piped_into, written
 from hookline.shell.fields import NOTHING, Field, Reading, Scope, as_source, as_text
 from hookline.shell.inner import Argv, Code, Inner, Stdin, without_schedule
 from hookline.shell.model import MAX_BYTES, MAX_DEPTH, ShellText, SimpleCommand
 from hookline.shell.plain import PlainCommand, plain_commands
-from hookline.shell.script import Code as Rewritten
-from hookline.shell.script import Command, Redirect, Script
+from hookline.shell.script import Command, Script
 from hookline.shell.variables import programs_in
 from hookline.shell.wrappers import unwrap
 from hookline.shell.wrapping import wrapper_named
 
 if TYPE_CHECKING:
     from hookline.shell.grammar import Structure
-    from hookline.shell.texts import TextReader
 
-__all__ = ["Beside", "beside", "read_beside", "split"]
+__all__ = ["beside", "split"]
 
 # Steps for one text inside another, and characters of skeletons that the grammar may be given.
 _TEXT_STEPS = 12
@@ -37,15 +37,6 @@ _WORDS_ONLY = re.compile(
     r"[\w./:@%+][\w./:@%+,-]*+(?: (?:[\w./:@%+,][\w./:@%+,-]*+|-[\w./:@%+,=-]*+))*+",
     re.ASCII,
 )
-
-
-class Beside(NamedTuple):
-    """What the reader of a text as a whole found in it, of which ``split`` shows a part."""
-
-    found: Sequence[Command | Rewritten]
-    redirects: Sequence[Redirect]
-    steps: int
-    """How much work it was."""
 
 
 _NOTHING_BESIDE = Beside((), (), 0)
@@ -63,21 +54,6 @@ def beside(text: str) -> Beside | None:
     """
     found = _of(text).beside
     return read_beside(text, Budget()) if found is None else found
-
-
-def read_beside(text: str, budget: Budget) -> Beside | None:
-    """The same, of a text that nobody splits."""
-    from hookline.shell.texts import TextReader
-
-    if len(text) > MAX_BYTES:
-        return None
-    before = budget.left
-    reading = Reading(as_source(text).replace("\0", ""), budget)
-    try:
-        found = TextReader(reading, 0, NOTHING).found
-    except Exhausted:
-        return None
-    return Beside(found, reading.redirects, before - budget.left)
 
 
 class _Split(NamedTuple):
@@ -123,19 +99,12 @@ def _has_surrogates(text: str) -> bool:
     return re.search("[\ud800-\udfff]", text) is not None
 
 
-class _Feed(NamedTuple):
-    """What a command finds on standard input; ``unseen`` when that is not all."""
-
-    texts: Sequence[Field]
-    unseen: bool
-
-
 class _Place(NamedTuple):
     """Where code was found; ``span`` is ``None`` while offsets are those of the text given."""
 
     depth: int
     span: tuple[int, int] | None
-    feed: _Feed | None
+    feed: Feed | None
     scope: Scope
 
 
@@ -153,7 +122,7 @@ class _Splitter:
         self._assumes = False
         self._grammar = 0
         # Input already read as code, and where it came from: once tells all that there is.
-        self._followed: dict[tuple[int, Stdin], _Feed] = {}
+        self._followed: dict[tuple[int, Stdin], Feed] = {}
         self._fed: set[Field] = set()
 
     def result(self) -> ShellText:
@@ -181,20 +150,20 @@ class _Splitter:
         if place.span is None:
             self.beside = Beside(text.found, reading.redirects, before - self._budget.left)
         self._note(reading)
-        feeds: dict[Command, _Feed] = {}
+        feeds: dict[Command, Feed] = {}
         doubtful = False
         for script in text.scripts:
             seen = self._check(script)
             doubtful |= not seen.sound
             if seen.pipes:
                 feeds.update(self._piped(script, seen))
-        around = _around(text, doubtful, bool(feeds) or reading.substitutes) or place.feed
+        fed = around(text, doubtful, bool(feeds) or reading.substitutes) or place.feed
         for item in text.found:
             depth, span = item.script.depth, place.span or (item.start, item.end)
             if not isinstance(item, Command):
                 self.read(item.text, _Place(depth + 1, span, place.feed, text.scope))
                 continue
-            feed = _own(item) or feeds.get(item) or around
+            feed = own(item) or feeds.get(item) or fed
             where = _Place(depth, span, feed, text.scope)
             if item.assigned:
                 self._follow_all(programs_in(item.assigned), where)
@@ -210,21 +179,15 @@ class _Splitter:
     def read_plain(self, commands: Sequence[PlainCommand]) -> None:
         """As ``read``, of commands that need no reader."""
         self._budget.spend(_TEXT_STEPS)
-        piped = any(each.pipeline != at for at, each in enumerate(commands))
-        around = _Feed([], unseen=True) if piped else None
         for at, command in enumerate(commands):
-            words, start, end, pipeline, globs = command
+            words, start, end, _, globs = command
             name = words[0].rpartition("/")[2]
             if wrapper_named(name) is None and not carries(name):
                 self._budget.spend(4 + len(words) // 4)
                 full = words if all(map(str.isascii, words)) else tuple(map(as_text, words))
                 self._commands.append(SimpleCommand(full, full, not globs, (), start, end, 0))
                 continue
-            feed = around
-            if pipeline != at:
-                before = commands[pipeline:at]
-                given = [text for each in before for text in literal_output(each.fields, [])]
-                feed = _Feed(given, unseen=True)
+            feed = piped_into(commands, at)
             self._emit(command.fields, _Place(0, (start, end), feed, NOTHING))
 
     def _note(self, reading: Reading) -> None:
@@ -288,7 +251,7 @@ class _Splitter:
         elif place.feed is not None:
             self._follow_feed(place.feed, inner, place._replace(feed=None))
 
-    def _follow_feed(self, feed: _Feed, inner: Stdin, place: _Place) -> None:
+    def _follow_feed(self, feed: Feed, inner: Stdin, place: _Place) -> None:
         self.unreadable |= feed.unseen
         if (id(feed), inner) in self._followed:
             return
@@ -299,17 +262,17 @@ class _Splitter:
                 self._fed.add(text)
                 self._follow(Code(text), place)
 
-    def _piped(self, script: Script, seen: "Structure") -> dict[Command, _Feed]:
+    def _piped(self, script: Script, seen: "Structure") -> dict[Command, Feed]:
         """What the pipes of a script put on the standard input of the commands in it."""
-        feeds: dict[Command, _Feed] = {}
+        feeds: dict[Command, Feed] = {}
         marks = sorted(script.marks)
         commands = [script.marks[mark] for mark in marks]
-        written = [[] if command is None else _written(command) for command in commands]
+        output = [[] if command is None else written(command) for command in commands]
         for pipe in seen.pipes:
             first, last = (bisect_left(marks, edge) for edge in pipe.left)
-            given = [field for fields in written[first:last] for field in fields]
+            given = [field for fields in output[first:last] for field in fields]
             self._budget.spend(len(given) + last - first)
-            feed = _Feed(given, unseen=True)
+            feed = Feed(given, unseen=True)
             first, last = (bisect_left(marks, edge) for edge in pipe.right)
             feeds.update((each, feed) for each in commands[first:last] if each is not None)
         return feeds
@@ -317,28 +280,3 @@ class _Splitter:
 
 def _texts(words: Sequence[Field]) -> tuple[str, ...]:
     return tuple([text if text.isascii() else as_text(text) for text, _ in words])
-
-
-def _own(command: Command) -> _Feed | None:
-    """What the command's own redirections put on its standard input."""
-    return None if command.fed is None else _Feed(command.inputs, command.fed)
-
-
-def _written(command: Command) -> list[Field]:
-    return literal_output(command.words, command.inputs) if command.words else []
-
-
-def _around(text: "TextReader", doubtful: bool, redirected: bool) -> _Feed | None:
-    """What a command without input of its own might find, in a function or compound command.
-
-    Where the pipes are in doubt, any command might write to any other.
-    """
-    commands = [item for item in text.found if isinstance(item, Command)]
-    given = [field for script in text.scripts for fields in script.inputs for field in fields]
-    given += [field for command in commands for field in command.inputs]
-    if doubtful:
-        given += [field for command in commands for field in _written(command)]
-    redirected = redirected or any(script.inputs for script in text.scripts)
-    if given or redirected or any(command.fed is not None for command in commands):
-        return _Feed(given, unseen=True)
-    return None

@@ -11,10 +11,11 @@ from msgspec import Struct
 
 from hookline.builtin.shell_guard.lazy import lazy
 from hookline.shell import ShellText, literal_words
+from hookline.shell.beside import Beside, read_beside
 from hookline.shell.budget import MAX_STEPS, Budget
 from hookline.shell.fields import as_text
 from hookline.shell.script import Command
-from hookline.shell.splitting import Beside, beside, read_beside
+from hookline.shell.splitting import beside
 
 __all__ = ["MAX_REDIRECTS", "Redirect", "Traces", "trace"]
 

@@ -5,13 +5,15 @@ Looks at the disk, with a few calls for each path, and never changes anything.
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 from pwd import getpwnam
 
 from msgspec import Struct
+
+from hookline.builtin.shell_guard.lazy import lazy
 
 __all__ = ["MAX_STEPS", "Place", "World", "is_build_name", "is_junk", "is_of_system"]
 
@@ -35,6 +37,11 @@ class Place(Enum):
     UNKNOWN = "a place that cannot be told"
 
 
+def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
+    """One regex for many globs."""
+    return lazy("|".join(map(translate, sorted(globs))))
+
+
 _BUILD = frozenset({
     "build", "dist", "target", "node_modules", "__pycache__", ".cache", "coverage", "out", ".next",
     ".nuxt", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".nox", ".venv", "venv", "tmp",
@@ -45,14 +52,17 @@ _BUILD = frozenset({
     "test-results", "playwright-report", "storybook-static", ".aws-sam", "cdk.out", ".stack-work",
     "cache", "caches",
 })  # fmt: skip
-_BUILD_LIKE = ("*.egg-info", "cmake-build-*", "bazel-*", "*.dSYM", "build-*", "*-build", "tmp.*")
-_JUNK = (
+_BUILD_LIKE = _any_of(
+    ("*.egg-info", "cmake-build-*", "bazel-*", "*.dSYM", "build-*", "*-build", "tmp.*")
+)
+_JUNK = frozenset({
     "*.pyc", "*.pyo", "*.o", "*.obj", "*.a", "*.log", "*.log.*", "*.tmp", "*.temp", "*.bak",
     "*.orig", "*.rej", "*.swp", "*.swo", "*~", "*.class", ".DS_Store", "*.egg-info", "*.gcda",
     "*.gcno", "*.gcov", "*.tsbuildinfo", ".coverage", ".coverage.*", "*.pid", "core.*", "*.prof",
     "*.old", "__pycache__", "*.whl", "*.elc", "Thumbs.db", "*.cache", "*.aux", "*.out", "*.d",
     ".eslintcache", "*.stackdump", "*.pyc.*", "nohup.out", "*.py[co]", "*.py[cod]",
-)  # fmt: skip
+})  # fmt: skip
+_JUNK_LIKE = _any_of(_JUNK)
 _SYSTEM = frozenset({
     "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "opt", "proc", "run", "sbin",
     "srv", "sys", "usr", "var", "System", "Library", "Applications", "nix", "snap", "efi", "cores",
@@ -88,12 +98,12 @@ _GUARD = re.compile(
 
 def is_build_name(name: str) -> bool:
     """Whether a directory of this name is made again by a build."""
-    return name in _BUILD or any(fnmatchcase(name, like) for like in _BUILD_LIKE)
+    return name in _BUILD or _BUILD_LIKE.match(name) is not None
 
 
 def is_junk(name: str) -> bool:
     """Whether files of this name, or this pattern, are left-overs."""
-    return any(fnmatchcase(name, like) or name == like for like in _JUNK)
+    return name in _JUNK or _JUNK_LIKE.match(name) is not None
 
 
 @lru_cache(64)  # it is about names alone

@@ -1,0 +1,57 @@
+"""What commands find on standard input, as far as the text tells."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from hookline.shell.carriers import literal_output
+from hookline.shell.fields import Field
+from hookline.shell.plain import PlainCommand
+from hookline.shell.script import Command
+
+if TYPE_CHECKING:
+    from hookline.shell.texts import TextReader
+
+__all__ = ["Feed", "around", "own", "piped_into", "written"]
+
+
+class Feed(NamedTuple):
+    """What a command finds on standard input; ``unseen`` when that is not all."""
+
+    texts: Sequence[Field]
+    unseen: bool
+
+
+def own(command: Command) -> Feed | None:
+    """What the command's own redirections put on its standard input."""
+    return None if command.fed is None else Feed(command.inputs, command.fed)
+
+
+def written(command: Command) -> list[Field]:
+    """What a command evidently writes."""
+    return literal_output(command.words, command.inputs) if command.words else []
+
+
+def piped_into(commands: Sequence[PlainCommand], at: int) -> Feed | None:
+    """What such a command finds; where pipes are, something unseen if nothing else."""
+    first = commands[at].pipeline
+    if first == at:
+        piped = any(each.pipeline != number for number, each in enumerate(commands))
+        return Feed([], unseen=True) if piped else None
+    before = commands[first:at]
+    return Feed([text for each in before for text in literal_output(each.fields, [])], unseen=True)
+
+
+def around(text: "TextReader", doubtful: bool, redirected: bool) -> Feed | None:
+    """What a command without input of its own might find, in a function or compound command.
+
+    Where the pipes are in doubt, any command might write to any other.
+    """
+    commands = [item for item in text.found if isinstance(item, Command)]
+    given = [field for script in text.scripts for fields in script.inputs for field in fields]
+    given += [field for command in commands for field in command.inputs]
+    if doubtful:
+        given += [field for command in commands for field in written(command)]
+    redirected = redirected or any(script.inputs for script in text.scripts)
+    if given or redirected or any(command.fed is not None for command in commands):
+        return Feed(given, unseen=True)
+    return None
