@@ -5,11 +5,10 @@ What may edit these may switch every guard off, so they are protected without be
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 
 from hookline.builtin._paths import normal
 
-__all__ = ["MANAGED", "OWN_FILES", "moved", "standing"]
+__all__ = ["MANAGED", "MOVING", "OWN_FILES", "moved", "standing"]
 
 # In a project and at home alike, which is where all of these clients look.
 _ANYWHERE: Mapping[str, tuple[str, ...]] = {
@@ -99,20 +98,15 @@ _MOVED: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def moved(env: Mapping[str, str]) -> tuple[str, ...]:
-    """Whole paths of what a caller's variables have put elsewhere."""
-    return _moved_to(*map(env.get, _MOVED))
+MOVING: tuple[str, ...] = tuple(_MOVED)
+"""Those variables."""
 
 
-@lru_cache(64)  # names alone: where links lead is not asked here
-def _moved_to(*folders: str | None) -> tuple[str, ...]:
-    given = zip(folders, _MOVED.values(), strict=True)
-    return tuple(
-        normal(os.path.join(folder, path))
-        for folder, paths in given
-        if folder and os.path.isabs(folder)
-        for path in paths
-    )
+def moved(folders: Iterable[str | None]) -> Iterator[str]:
+    """Whole paths of what these values of the variables have put elsewhere."""
+    for folder, paths in zip(folders, _MOVED.values(), strict=True):
+        if folder and os.path.isabs(folder):
+            yield from (normal(os.path.join(folder, path)) for path in paths)
 
 
 def standing(directories: Iterable[str]) -> Iterator[str]:

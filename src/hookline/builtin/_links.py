@@ -1,14 +1,14 @@
 """Where links lead: what a path is once all of them are followed, with few looks at the disk."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from stat import S_ISLNK
 
 __all__ = ["Links", "resolved", "spellings"]
 
 # Where the system tells of an open file where it is, one look follows all links of a path.
 _OPEN = os.O_PATH | os.O_CLOEXEC if hasattr(os, "O_PATH") else None
-_SELF = ("", ".", "..")
+_SELF = frozenset({"", ".", ".."})
 _MAX_LEVELS = 16
 
 
@@ -32,42 +32,33 @@ class Links:
         except (OSError, ValueError):
             return ""
 
+    def resolved(self, path: str) -> str:
+        """A directory as `resolved` has it, looked up once where it is one of the known."""
+        return self.folder(path) if path in self._known else resolved(path)
+
     def folder(self, path: str) -> str:
         """The same of the directory that others lie in; raises OSError or ValueError."""
         found = self._folders.get(path)
         if found is None:
-            known = path in self._known
-            found = resolved(path) if known else self._from_above(path) or _followed(path)
+            found = resolved(path) if path in self._known else self._from_above(path)
             self._folders[path] = found
         return found
 
     def _from_above(self, path: str) -> str:
-        """A directory by way of one above it that others are in too; empty where there is none."""
-        names: list[str] = []
-        above = path
-        while above and not self._is_known(above) and len(names) < _MAX_LEVELS:
-            above, _, name = above.rpartition("/")
-            names.append(name)
-        if not above or not self._is_known(above) or any(name in _SELF for name in names):
-            return ""
-        found = self.folder(above)
-        for name in reversed(names):
-            found = _entry(found, name)
+        """A directory by way of one that many of the paths are in, if it is in one too."""
+        for known in self._known:
+            if path.startswith(f"{known}/"):
+                names = path[len(known) + 1 :].split("/")
+                if len(names) <= _MAX_LEVELS and _SELF.isdisjoint(names):
+                    return self._below(known, names)
+        return _followed(path)
+
+    def _below(self, at: str, names: Sequence[str]) -> str:
+        found = self.folder(at)
+        for name in names:
+            at = f"{at}/{name}"
+            found = self._folders[at] = self._folders.get(at) or _entry(found, name)
         return found
-
-    def _is_known(self, path: str) -> bool:
-        return path in self._folders or path in self._known
-
-
-def spellings(directories: Iterable[str]) -> tuple[str, ...]:
-    """Whole paths among these, as they are written and as they resolve."""
-    found: dict[str, None] = {}
-    for path in dict.fromkeys(directories):
-        if path.startswith("/"):
-            found[_tidy(os.path.normpath(path))] = None
-            found[resolved(path)] = None
-    found.pop("", None)
-    return tuple(found)
 
 
 def resolved(path: str) -> str:
@@ -77,6 +68,17 @@ def resolved(path: str) -> str:
         return _followed(path)
     except (OSError, ValueError):
         return ""
+
+
+def spellings(directories: Iterable[str], look: Callable[[str], str] = resolved) -> tuple[str, ...]:
+    """Whole paths among these, as they are written and as they resolve."""
+    found: dict[str, None] = {}
+    for path in dict.fromkeys(directories):
+        if path.startswith("/"):
+            found[_tidy(os.path.normpath(path))] = None
+            found[look(path)] = None
+    found.pop("", None)
+    return tuple(found)
 
 
 def _entry(folder: str, name: str) -> str:

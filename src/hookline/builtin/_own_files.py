@@ -3,9 +3,9 @@
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cached_property
+from functools import lru_cache
 
-from hookline.builtin._agent_files import OWN_FILES, moved, standing
+from hookline.builtin._agent_files import MOVING, OWN_FILES, moved, standing
 from hookline.builtin._paths import END, Globs, Places, normal
 from hookline.builtin._protected import FINE, Judged
 from hookline.builtin._touching import Right, Touch
@@ -22,7 +22,7 @@ class OwnFiles:
 
     def __init__(self, places: Places, caller: Caller) -> None:
         self._places = places
-        self._caller = caller
+        self._elsewhere, self._moved = _elsewhere(caller.own, *map(caller.env.get, MOVING))
 
     def judge(self, touch: Touch, spot: str, forms: str) -> Judged:
         """Whether this would change one of them, or something that holds one."""
@@ -47,8 +47,8 @@ class OwnFiles:
 
     def may_be(self, places: str) -> bool:
         """Whether a text of places could name one that is not where it usually is."""
-        low = places.lower()
-        return bool([path for path in self._elsewhere if path.lower() in low])
+        low = places.replace(END, "/").lower()
+        return any(path in low for path in self._moved)
 
     def matching(self, pattern: str, places: Places) -> Iterator[str]:
         """Those that are there and that a pattern with `**` in it stands for."""
@@ -70,17 +70,6 @@ class OwnFiles:
                 f"`{touch.path}` may be a file of an agent's hooks: "
                 "which directory it is in cannot be told from the command",
             )
-
-    @cached_property
-    def _elsewhere(self) -> tuple[str, ...]:
-        """Those that variables or the command line of `hookline hook` put somewhere else."""
-        return tuple(
-            [path for path in (*moved(self._caller.env), *self._caller.own) if path != "/"]
-        )
-
-    @cached_property
-    def _moved(self) -> tuple[str, ...]:
-        return tuple(f"{path.lower()}/" for path in self._elsewhere)
 
     def _standing(self) -> Iterator[str]:
         yield from standing(dict.fromkeys((*self._places.homes, *self._places.projects)))
@@ -105,6 +94,18 @@ class OwnFiles:
         if here.st_nlink < 2 or os.path.isdir(spot):
             return False
         return any(_same(path, here) for path in self._standing())
+
+
+@lru_cache(64)  # names alone: where links lead is asked of the disk, for every event
+def _elsewhere(
+    own: tuple[str, ...], *folders: str | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What variables or the command line of `hookline hook` put somewhere else.
+
+    As it is written, and in small letters with a slash behind each.
+    """
+    paths = tuple(path for path in (*moved(folders), *own) if path != "/")
+    return paths, tuple(f"{path.lower()}/" for path in paths)
 
 
 def _same(path: str, here: os.stat_result) -> bool:

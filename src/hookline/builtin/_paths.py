@@ -1,21 +1,17 @@
-"""Which protected paths a path is one of: globs as in `match: path:`, tried on every spelling.
-
-A pattern without a slash is about a name at any depth; with one it counts from the project, after
-`/` from the root, after `~/` from home, and whatever it names includes everything below. Case does
-not count: on many file systems it does not, and none needs two names that differ in it alone.
-"""
+"""Which protected paths a path is one of: patterns, tried on every spelling of it."""
 
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from functools import cache, cached_property, lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, cached_property
 from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from hookline.builtin._links import Links, spellings
+from hookline.builtin._links import Links, resolved, spellings
+from hookline.builtin._patterns import END, compiled, regex, regex_anywhere
 from hookline.model.ports import Caller
 
 __all__ = [
@@ -31,15 +27,7 @@ __all__ = [
     "spelled",
 ]
 
-END = "\0"
-"""Behind each spelling of a path in a text of several; no path has it in it."""
-_STOP = r"\x00"
-_ANY = f"[^{_STOP}]*"
-_BELOW = f"(?:/{_ANY})?"
 _LONGEST = 4096
-# Without their stars, the names in patterns that match one sign.
-_SIGNS = frozenset({"", "?", ".", "~"})
-_TOKEN = re.compile(r"\*\*/|\*+|\?|\[[!^]?\]?[^\]/]*\]|\\.|.", re.DOTALL)
 
 
 class Globs:
@@ -49,8 +37,8 @@ class Globs:
 
     def __init__(self, globs: Iterable[str]) -> None:
         """Raises ValueError for one that is no pattern."""
-        sources = {glob: _regex(glob) for glob in globs}
-        self._one = _compiled("|".join(sources.values())) if sources else None
+        sources = {glob: regex(glob) for glob in globs}
+        self._one = compiled("|".join(sources.values())) if sources else None
         self._each = sources
 
     def matches(self, forms: str) -> bool:
@@ -63,7 +51,7 @@ class Globs:
             return None
         each = (form + END for form in forms.split(END)[:-1])
         first = next(filter(self.matches, each))
-        return next(glob for glob, regex in self._each.items() if _compiled(regex).search(first))
+        return next(glob for glob, regex in self._each.items() if compiled(regex).search(first))
 
 
 class Anywhere:
@@ -73,8 +61,8 @@ class Anywhere:
 
     def __init__(self, globs: Iterable[str]) -> None:
         """Raises ValueError for one that is no pattern."""
-        sources = dict.fromkeys(map(_anywhere, globs))
-        self._one = _compiled("|".join(sources)) if sources else None
+        sources = dict.fromkeys(map(regex_anywhere, globs))
+        self._one = compiled("|".join(sources)) if sources else None
 
     def may_match(self, places: str) -> bool:
         """Whether one of these places, as `spelled` has them, could be protected by a pattern."""
@@ -102,19 +90,25 @@ class Names:
 class Roots:
     """The directories that patterns count from; few events need a look at where they are."""
 
-    def __init__(self, projects: Iterable[str] = (), homes: Iterable[str] = ()) -> None:
-        """As they are written."""
+    def __init__(
+        self,
+        projects: Iterable[str] = (),
+        homes: Iterable[str] = (),
+        look: Callable[[str], str] = resolved,
+    ) -> None:
+        """As they are written, and what follows their links."""
         self._given = projects, homes
+        self._look = look
 
     @cached_property
     def projects(self) -> tuple[str, ...]:
         """The project's, as they are written and as they resolve."""
-        return spellings(self._given[0])
+        return spellings(self._given[0], self._look)
 
     @cached_property
     def homes(self) -> tuple[str, ...]:
         """The person's, likewise."""
-        return spellings(self._given[1])
+        return spellings(self._given[1], self._look)
 
 
 class Places(Struct, frozen=True):
@@ -166,11 +160,12 @@ class Places(Struct, frozen=True):
         if not meant:
             return [normal(path)]  # its name counts even where nobody knows the directory
         found = dict.fromkeys(map(normal, meant))
+        followed = self.links.followed
         for each in meant:
-            found[self.links.followed(each)] = None
+            found[followed(each)] = None
             # `link/..` is another place for the kernel than for a program that tidies it first.
             if ".." in each:
-                found[self.links.followed(normal(each))] = None
+                found[followed(normal(each))] = None
         found.pop("", None)
         return list(found)
 
@@ -231,86 +226,8 @@ def _below(spot: str, root: str, sign: str) -> str:
     return f"{sign}{rest}{END}" if rest.startswith("/") else ""
 
 
-@lru_cache(1024)
-def _compiled(source: str) -> Any:
-    import re2  # in time that grows with the path alone, whatever the pattern is
-
-    return re2.compile(f"(?is)(?:^|{_STOP})(?:{source}){_STOP}")
-
-
 @cache
 def _compiled_names(source: str, *, any_case: bool) -> Any:
     import re2
 
     return re2.compile(f"(?{'i' if any_case else ''}s)(?:{source})")
-
-
-def _regex(glob: str) -> str:
-    """The pattern as a regex over the forms of a place."""
-    root, body = _read(glob)
-    if root == "/":
-        return f"/{_tokens(body)}{_BELOW}" if body else f"/{_ANY}"
-    if root == "~":
-        return f"~/{_tokens(body)}{_BELOW}" if body else f"~{_BELOW}"
-    return rf"\./{_tokens(body)}{_BELOW}" if root else _at_any_depth(body)
-
-
-def _anywhere(glob: str) -> str:
-    """A regex over places as they are: it finds each of which any form matches the pattern."""
-    root, body = _read(glob)
-    if root == "/":
-        return _regex(glob)
-    # Forms write `.` or `~` for a directory: what these could match by that may be any place.
-    first = body.partition("/")[0]
-    odd = not root and ("[" in first or "\\" in first or first.replace("*", "") in _SIGNS)
-    return _ANY if odd or not body else _at_any_depth(body)
-
-
-def _at_any_depth(body: str) -> str:
-    return f"(?:{_ANY}/)?{_tokens(body)}{_BELOW}"
-
-
-def _read(glob: str) -> tuple[str, str]:
-    """Where a pattern counts from, `/`, `~`, `.` or empty for anywhere, and the names from there.
-
-    Raises ValueError for one that is no pattern.
-    """
-    if not glob.strip("/") and glob != "/":
-        raise ValueError("a pattern cannot be empty")
-    if glob.startswith("!"):
-        raise ValueError(f"`{glob}`: what is left out goes under `allow`, not behind `!`")
-    if ".." in glob.split("/"):
-        raise ValueError(f"`{glob}`: paths are resolved first, so `..` would never match")
-    if "," in glob.partition("{")[2].partition("}")[0]:
-        raise ValueError(f"`{glob}`: braces are not expanded; write a list of patterns")
-    glob = unicodedata.normalize("NFC", glob)
-    names = [name for name in glob.split("/") if name not in {"", "."}]
-    while names and names[-1] == "**":
-        names.pop()
-    body = "/".join(names)
-    if glob.startswith("/"):
-        return "/", body
-    if names[:1] == ["~"]:
-        return "~", "/".join(names[1:])
-    if "/" in glob.rstrip("/") and names[:1] != ["**"]:
-        return ".", body
-    return "", body.removeprefix("**/")
-
-
-@lru_cache(1024)
-def _tokens(body: str) -> str:
-    signs = {"**/": f"(?:{_ANY}/)?", "?": f"[^/{_STOP}]"}
-    out = ""
-    for token in _TOKEN.findall(body):
-        if token in signs:
-            out += signs[token]
-        elif token[0] == "*":
-            out += f"[^/{_STOP}]*"
-        elif token[0] == "[" and len(token) > 2:
-            negated = token[1] in "!^"
-            members = token[2 if negated else 1 : -1]
-            not_in = f"^/{_STOP}" if negated else ""
-            out += f"[{not_in}{re.escape(members).replace(chr(92) + '-', '-')}]"
-        else:
-            out += re.escape(token[-1] if token[0] == "\\" else token)
-    return out

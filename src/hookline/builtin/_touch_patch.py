@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 
 from hookline.builtin._touch_code import Right, Use
 from hookline.model.tools import patched_paths
-from hookline.shell import SimpleCommand
 
 __all__ = ["patch_uses"]
 
@@ -14,9 +13,9 @@ _PROGRAMS = frozenset({"apply_patch", "applypatch"})
 _DELETED = re.compile(r"(?m)^[ \t]*\*\*\* Delete File:(.*)$")
 
 
-def patch_uses(text: str, commands: Sequence[SimpleCommand]) -> Iterator[Use]:
-    """The files that the patches in a text change, if something there makes them."""
-    if "*** " not in text or _PROGRAMS.isdisjoint(each.name for each in commands):
+def patch_uses(text: str, programs: Sequence[str]) -> Iterator[Use]:
+    """The files that the patches in a text change, if one of its programs makes them."""
+    if "*** " not in text or _PROGRAMS.isdisjoint(programs):
         return
     gone = {path.strip() for path in _DELETED.findall(text)}
     for path in patched_paths(text):

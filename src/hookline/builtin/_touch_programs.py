@@ -49,6 +49,7 @@ _OUTPUTS = {
 }
 _CODE = re.compile(r"""[('"`{]""")
 _GIVEN = re.compile(r"-[a-zA-Z]*[ef]|--(?:expression|regexp|file|from-file)")
+_EDITORS = frozenset({"sed", "yq"})
 _IN_PLACE = re.compile(r"-[a-zA-Z]*[iI]|--in-place|--inplace")
 _SED_WRITES = re.compile(r"(?:^|[;/}\s\d$])[wW]\s+([^\s;}]+)")
 # Rights for the owner alone: they keep nobody out who should be in.
@@ -102,7 +103,8 @@ def _read(name: str, arguments: Sequence[str]) -> Iterable[Use]:
     files = operands(arguments)
     if name in _SCRIPTED and not any(map(_GIVEN.match, arguments)):
         files = files[1:]
-    right = Right.WRITE if _in_place(name, arguments) else Right.READ
+    changes = name in _EDITORS and any(map(_IN_PLACE.match, arguments))
+    right = Right.WRITE if changes else Right.READ
     found = [Use(each, right) for each in files]
     if name == "sed":
         found[:0] = [use for each in arguments for use in _sed_script(each)]
@@ -113,12 +115,6 @@ def _read(name: str, arguments: Sequence[str]) -> Iterable[Use]:
         elif each.startswith("--output="):
             found.append(Use(each.partition("=")[2], Right.WRITE))
     return found
-
-
-def _in_place(name: str, arguments: Sequence[str]) -> bool:
-    if name not in {"sed", "yq"}:
-        return False
-    return any(map(_IN_PLACE.match, arguments))
 
 
 def _sed_script(script: str) -> Iterator[Use]:

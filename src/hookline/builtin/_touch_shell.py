@@ -19,24 +19,18 @@ from hookline.builtin._touch_patch import patch_uses
 from hookline.builtin._touch_programs import uses
 from hookline.builtin._touch_text import heredocs, redirected
 from hookline.builtin._touch_where import Whereabouts
+from hookline.builtin._touch_words import UNKNOWN, assigned, guessed, is_literal, known
 from hookline.shell import MAX_BYTES, ShellText, SimpleCommand, split
 
 __all__ = ["Touch", "shell_touches"]
 
-_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::?[-=+?]([^}]{0,200}))?\})")
-_UNKNOWN = re.compile(r"\$\([^()]*\)|`[^`]*`|\$\{[^}]{0,200}\}|\$\w+|\$[@*#?!$-]")
-_HERE = re.compile(r"\$\(\s*pwd(?:\s+-[LP])?\s*\)|`\s*pwd\s*`|\$\{?PWD\}?(?!\w)")
-_TOP = re.compile(r"\$\(\s*git rev-parse --show-toplevel\s*\)|`git rev-parse --show-toplevel`")
-_HOME = re.compile(r"^(?:\$HOME|\$\{HOME\})(?=/|$)|^\$\(\s*echo\s+~\s*\)(?=/|$)")
 _MENTION = re.compile(r"[^\s'\"`;|&<>()=,:{}$@\\]+")
 _SIGNS = re.compile(r"[*?\[]")
 _CHDIR = frozenset({"-C", "--chdir", "--directory", "--prefix", "--work-tree"})
 _CHDIRS = tuple(_CHDIR)
-_ASSIGNED = re.compile(r"""(?:^|[\s;&|({])(\w+)=([^\s;&|()'"$`]+|'[^'\n]*'|"[^"$`\n]*")""")
 # No words that anything is done to.
 _NOTHING = frozenset({"", "-", "{}"})
-# To another stream or to nowhere; `redirected` finds no file in these.
-_SILENT = re.compile(r"[12&]?>(?:&[12]|>? ?/dev/null)(?=[\s;&|)]|$)")
+_MOVERS = frozenset({"cd", "chdir", "pushd"})
 _SPEAKERS = frozenset({"echo", "printf"})
 _MAX_COPIED = 500
 _MAX_RESOLVES = 20
@@ -64,12 +58,8 @@ def shell_touches(
 ) -> Iterator[Touch]:
     """Everything the text may do to files."""
     if len(text) > MAX_BYTES:
-        yield from _mentions(text, places.bases)
-        return
-    reader = _Reader(text, places, project, env)
-    yield from reader.touches()
-    if reader.unclear:
-        yield from _mentions(text, places.bases)
+        return _mentions(text, places.bases)
+    return _Reader(text, places, project, env).touches()
 
 
 def _mentions(text: str, bases: tuple[str, ...]) -> Iterator[Touch]:
@@ -84,6 +74,8 @@ class _Reader:
         self.text = text
         self.parsed: ShellText = split(text)
         self.unclear = self.parsed.unreadable or self.parsed.incomplete
+        self._names = [command.name for command in self.parsed.commands]
+        self._bases = places.bases
         self._project = project
         self._env = env
         self._where = Whereabouts(text, places)
@@ -91,24 +83,27 @@ class _Reader:
 
     def touches(self) -> Iterator[Touch]:
         """What each command does, then what the redirections do."""
-        for command in self.parsed.commands:
-            self._where.arrive(command)
-            yield from self._command(command)
+        # Where nothing moves the shell, it is where it began.
+        moves = not _MOVERS.isdisjoint(self._names)
+        for name, command in zip(self._names, self.parsed.commands, strict=True):
+            if moves:
+                self._where.arrive(command)
+            if name in _MOVERS:
+                self._move(command)
+            else:
+                yield from self._command(command)
         for code in self._run:
             if ">" in code or "<" in code:
                 yield from self._redirections(code)
         yield from self._fed()
-        for use in patch_uses(self.text, self.parsed.commands):
+        for use in patch_uses(self.text, self._names):
             yield from self._touch(use, tuple(self._where.been), exact=True)
+        if self.unclear:
+            yield from _mentions(self.text, self._bases)
 
     # ── commands ────────────────────────────────────────────────────────────────────────────
 
     def _command(self, command: SimpleCommand) -> Iterator[Touch]:
-        if command.name in {"cd", "chdir", "pushd"}:
-            options = ("-L", "-P", "-e", "-n", "--")
-            target = next((each for each in command.words[1:] if each not in options), "~")
-            self._move(self._known(target))
-            return
         bases = self._own_bases(command)
         for use in uses(command.words):
             yield from self._touch(use, bases, exact=command.exact)
@@ -117,8 +112,11 @@ class _Reader:
         ):
             self.unclear = True
 
-    def _move(self, target: str) -> None:
-        if _UNKNOWN.search(target) or target == "-" or _SIGNS.search(target):
+    def _move(self, command: SimpleCommand) -> None:
+        options = ("-L", "-P", "-e", "-n", "--")
+        given = next((each for each in command.words[1:] if each not in options), "~")
+        target = self._known(given)
+        if UNKNOWN.search(target) or target == "-" or _SIGNS.search(target):
             self._where.lost = True
         else:
             self._where.move(target)
@@ -141,21 +139,11 @@ class _Reader:
     # ── words ───────────────────────────────────────────────────────────────────────────────
 
     def _known(self, word: str) -> str:
-        """The word with what is known in place of its variables."""
-        if "$" not in word and "`" not in word:
-            return word
-        word = _HOME.sub("~", word)
-        word = _TOP.sub(lambda _: self._project or ".", _HERE.sub(".", word))
-
-        def value(match: re.Match[str]) -> str:
-            name, default = match[1] or match[2], match[3]
-            return self._env.get(name) or (default if default is not None else match[0])
-
-        return _VARIABLE.sub(value, word)
+        return known(word, self._project, self._env)
 
     def _touch(self, use: Use, bases: tuple[str, ...], *, exact: bool) -> Iterable[Touch]:
         word = use.word
-        if use.inside or not (exact or _is_literal(word)):
+        if use.inside or not (exact or is_literal(word)):
             return self._spread(use, bases, exact=exact)
         if word in _NOTHING or "\n" in word:
             return ()
@@ -171,7 +159,7 @@ class _Reader:
             # Whatever `xargs -I{}` or `find` puts there.
             spread = word.replace("{}", "*")
             yield Touch(spread, use.right, False, use.deep, True, bases, made=use.made)
-        unknown = None if exact else _UNKNOWN.search(word)
+        unknown = None if exact else UNKNOWN.search(word)
         if use.inside and unknown is None:
             if not self._is_directory(os.path.dirname(word), bases):
                 return
@@ -184,23 +172,21 @@ class _Reader:
             return
         self.unclear = self.unclear or not use.made
         for values in self._assigned:
-            guess = _guessed(word, values)
-            if not _UNKNOWN.search(guess):
+            guess = guessed(word, values)
+            if not UNKNOWN.search(guess):
                 lost = self._where.lost
                 yield Touch(guess, use.right, False, use.deep, True, bases, lost, use.made)
         # `$X/.env` is an .env wherever it is, and `~/.claude/$F` one of those that lie there.
-        tail = word[list(_UNKNOWN.finditer(word))[-1].end() :].lstrip("/")
+        tail = word[list(UNKNOWN.finditer(word))[-1].end() :].lstrip("/")
         if tail:
             yield Touch(tail, use.right, True, use.deep, True, bases, True, use.made)
         if unknown.start():
-            spread = _UNKNOWN.sub("*", word)
+            spread = UNKNOWN.sub("*", word)
             yield Touch(spread, use.right, False, use.deep, True, bases, made=use.made)
 
     @cached_property
     def _assigned(self) -> list[dict[str, str]]:
-        """What variables may be set to where that is left open: first to last, and the reverse."""
-        found = [(name, value.strip("'\"")) for name, value in _ASSIGNED.findall(self.text)]
-        return [dict(found), dict(reversed(found))] if found else []
+        return assigned(self.text)
 
     def _copied(self, use: Use, folder: str, bases: tuple[str, ...]) -> Iterator[Touch]:
         """The files that a pattern puts into a directory, by the names they have now."""
@@ -230,9 +216,10 @@ class _Reader:
     def _run(self) -> list[str]:
         """The text, and every text in it that a shell is given to run."""
         commands = self.parsed.commands
-        words = (word for each in commands for word in each.words[1:])
-        waiting = [word for word in words if ">" in word or "<" in word]
-        waiting += _bodies(self.text)
+        waiting = [
+            *(word for each in commands for word in each.words[1:] if ">" in word or "<" in word),
+            *_bodies(self.text),
+        ]
         texts = [self.text]
         known = {command.words for command in commands} if waiting else ()
         while waiting:
@@ -245,8 +232,7 @@ class _Reader:
         return texts
 
     def _redirections(self, code: str) -> Iterator[Touch]:
-        left = _SILENT.sub("", code)
-        found = list(redirected(code)) if ">" in left or "<" in left else []
+        found = list(redirected(code))
         if code is self.text and self.parsed.writes_files and not any(r.writes for r in found):
             nested = any(command.depth for command in self.parsed.commands)
             self.unclear = self.unclear or not nested
@@ -272,11 +258,10 @@ class _Reader:
 
     def _fed(self) -> Iterator[Touch]:
         """Programs that an interpreter is given on its standard input."""
-        names = [command.name for command in self.parsed.commands]
-        said = "|" in self.text and not _SPEAKERS.isdisjoint(names)
+        said = "|" in self.text and not _SPEAKERS.isdisjoint(self._names)
         if not said and "<<" not in self.text and len(self._run) == 1:
             return
-        if not any(map(INTERPRETERS.fullmatch, names)):
+        if not any(map(INTERPRETERS.fullmatch, self._names)):
             return
         texts = [body for text in self._run for body in _bodies(text)]
         texts += [
@@ -290,23 +275,6 @@ class _Reader:
         for text in texts:
             for use in code_uses(text):
                 yield from self._touch(use, tuple(self._where.been), exact=True)
-
-
-def _guessed(word: str, values: Mapping[str, str]) -> str:
-    """The word with these values; a name that none has may be a shorter one and what follows."""
-
-    def value(match: re.Match[str]) -> str:
-        name = match[1] or match[2]
-        fits = [each for each in values if name.startswith(each)]
-        best = max(fits, key=len, default="")
-        return values[best] + name[len(best) :] if best else match[0]
-
-    return _VARIABLE.sub(value, word)
-
-
-def _is_literal(word: str) -> bool:
-    """Whether no variable, substitution or place for another word is in it."""
-    return "$" not in word and "`" not in word and "{}" not in word
 
 
 def _bodies(text: str) -> list[str]:

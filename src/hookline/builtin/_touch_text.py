@@ -25,6 +25,8 @@ _TOKEN = re.compile(
     | (?P<line> \n )
     """
 )
+# To another stream or to nowhere, wherever that is written: no file is in these.
+_SILENT = re.compile(r"[12&]?>(?:&[12]|>? ?/dev/null)(?=[\s;&|)]|$)")
 _INSIDE = re.compile(r"\$\(|`")
 _QUOTES = re.compile(r"(?s)'([^']*)'|\"((?:\\.|[^\"\\])*)\"|\\(.)")
 _HARMLESS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "-"})
@@ -55,6 +57,9 @@ class Heredoc(Struct, frozen=True):
 
 def redirected(text: str) -> Iterator[Redirected]:
     """Every redirection of a text, those in substitutions included."""
+    loud = _SILENT.sub("", text)
+    if ">" not in loud and "<" not in loud:
+        return
     for found in _walk(text):
         if isinstance(found, Redirected):
             yield found

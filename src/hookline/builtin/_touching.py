@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hookline.builtin._links import Links
@@ -46,8 +46,9 @@ def places_of(event: ToolEvent, caller: Caller) -> Places:
     bases = (start,) if start.startswith("/") else ()
     if not event.tool.input.keys().isdisjoint(_DIRECTORIES):
         bases = tuple(dict.fromkeys((*bases, *_moved(event, caller, start))))
-    roots = Roots((caller.project_dir, event.cwd), given_homes(caller))
-    return Places(bases, roots, Links(bases))
+    links = Links(bases)
+    roots = Roots((caller.project_dir, event.cwd), given_homes(caller), links.resolved)
+    return Places(bases, roots, links)
 
 
 def _moved(event: ToolEvent, caller: Caller, start: str) -> Iterator[str]:
@@ -60,14 +61,24 @@ def _moved(event: ToolEvent, caller: Caller, start: str) -> Iterator[str]:
                 yield moved
 
 
-def touches(event: ToolEvent, caller: Caller, places: Places) -> Iterator[Touch]:
+def touches(event: ToolEvent, caller: Caller, places: Places) -> Iterable[Touch]:
     """Everything the event may do to files."""
     tool = event.tool
-    if tool.command is not None and tool.kind in {_K.SHELL, _K.MCP, _K.OTHER}:
-        env = caller.env
-        if caller.home and "HOOKLINE_HOME" in tool.command:
-            env = {"HOOKLINE_HOME": caller.home, **env}
-        yield from shell_touches(tool.command, places, caller.project_dir, env)
+    if tool.kind is not _K.SHELL:
+        return _by_any_tool(tool, caller, places)
+    return () if tool.command is None else _by_shell(tool.command, caller, places)
+
+
+def _by_shell(command: str, caller: Caller, places: Places) -> Iterator[Touch]:
+    env = caller.env
+    if caller.home and "HOOKLINE_HOME" in command:
+        env = {"HOOKLINE_HOME": caller.home, **env}
+    return shell_touches(command, places, caller.project_dir, env)
+
+
+def _by_any_tool(tool: Tool, caller: Caller, places: Places) -> Iterator[Touch]:
+    if tool.command is not None and tool.kind in {_K.MCP, _K.OTHER}:
+        yield from _by_shell(tool.command, caller, places)
     if tool.kind in _RIGHTS:
         yield from _filed(tool, _RIGHTS[tool.kind])
     elif tool.kind in {_K.MCP, _K.OTHER, _K.FETCH, _K.PLAN}:

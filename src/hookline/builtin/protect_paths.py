@@ -89,16 +89,28 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
 def _worst(rules: "_Rules", event: ToolEvent, caller: Caller) -> Judged:
     places = places_of(event, caller)
     found = _first(touches(event, caller, places))
+    if not found:
+        return FINE
     own = OwnFiles(places, caller)
+    worth = _worth_a_look(found[:_MAX_TOUCHES], rules, own, places)
     worst = FINE
-    lookup = Lookup(event.tool.command or "", caller.env)
-    for touch in _worth_a_look(found[:_MAX_TOUCHES], rules, own, places):
-        for judged in _judge(rules, own, touch, places, lookup):
-            if judged.verdict is Verdict.DENY:
-                return judged
-            worst = worst if worst.verdict is Verdict.ASK else judged
-    if len(found) > _MAX_TOUCHES:
+    if worth:
+        lookup = Lookup(event.tool.command or "", caller.env)
+        worst = _worst_of(
+            judged for touch in worth for judged in _judge(rules, own, touch, places, lookup)
+        )
+    if worst.verdict is not Verdict.DENY and len(found) > _MAX_TOUCHES:
         return Judged(Verdict.ASK, "more paths are in it than can be looked at")
+    return worst
+
+
+def _worst_of(said: Iterable[Judged]) -> Judged:
+    """The first that denies, else the first that asks."""
+    worst = FINE
+    for judged in said:
+        if judged.verdict is Verdict.DENY:
+            return judged
+        worst = worst if worst.verdict is Verdict.ASK else judged
     return worst
 
 
@@ -115,17 +127,16 @@ def _first(touched: Iterable[Touch]) -> list[Touch]:
 def _worth_a_look(
     found: Sequence[Touch], rules: "_Rules", own: OwnFiles, places: Places
 ) -> Sequence[Touch]:
-    """Without those of which one look at all their names together says that they are fine."""
-    others: list[Touch] = []
+    """Without those of which their names alone tell that they are fine."""
+    looked: list[tuple[Touch, Sequence[str]]] = []
     named: list[str] = []
     for touch in found:
-        if not _is_plain(touch):
-            others.append(touch)
-        elif spots := places.from_bases(touch.bases).spots(touch.path):
-            named += spots
-        else:
-            return found
-    return found if named and _may_be(rules, own, named) else others
+        spots = places.from_bases(touch.bases).spots(touch.path) if _is_plain(touch) else ()
+        looked.append((touch, spots))
+        named += spots
+    # One look at all of them together is most often enough.
+    some = bool(named) and _may_be(rules, own, named)
+    return [touch for touch, spots in looked if not spots or (some and _may_be(rules, own, spots))]
 
 
 def _may_be(rules: "_Rules", own: OwnFiles, spots: Iterable[str]) -> bool:

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from hookline.builtin._globbing import Looks, TooManyError, matches
 from hookline.builtin._links import Links, spellings
+from hookline.builtin._paths import END, Anywhere, Globs, Places, Roots, spelled
+from hookline.builtin._touch_text import Redirected, _walk, redirected
 
 LOOKS = Looks(10**9)
 NAMES = ("a", "b", "c d", ".x", "file.py", "link", "up", "loop", "nowhere", "deep")
@@ -142,6 +144,58 @@ def test_loose_patterns_stand_for_hidden_names_and_any_case(tree: Path) -> None:
     assert [each.path for each in matches(f"{tree}/FILE.P?", LOOKS, loose=True)] == [
         f"{tree}/file.py"
     ]
+
+
+# Some of these match the signs that stand for home and the project, alone or with what follows.
+globs = st.builds(
+    "".join,
+    st.tuples(
+        st.sampled_from(("", "", "/", "~/", "./", "**/", "**/**/", "~", "b/")),
+        st.lists(
+            st.sampled_from(
+                ("a", ".x", "*", "?", "*~", ".*", "?*", "[.~]", "[!a]", "[+-9]", "**", "é", "\\\\.")
+            ),
+            min_size=1,
+            max_size=3,
+        ).map("/".join),
+        st.sampled_from(("", "", "/", "[.-0]a", "\\\\/a", "/**")),
+    ),
+)
+places = st.builds(
+    "".join,
+    st.tuples(
+        st.sampled_from(("/", "/home/", "/home/b/", "/home/b/a/", "", "~/", "./")),
+        st.lists(
+            st.sampled_from(("a", "A", ".x", "b", "~", "é", "e\u0301", "\ud800")), max_size=4
+        ).map("/".join),
+    ),
+)
+
+
+@settings(max_examples=2_000, deadline=None)
+@given(globs, st.lists(places, min_size=1, max_size=3))
+def test_what_a_pattern_protects_could_be_found_wherever_home_and_the_project_are(
+    glob: str, spots: list[str]
+) -> None:
+    try:
+        protected = Globs([glob])
+    except ValueError:
+        return
+    anywhere = Anywhere([glob, "never/at/all"])
+    for projects, homes in ((("/home/b/a",), ("/home/b",)), (("/",), ("/home",)), ((), ())):
+        here = Places((), Roots(projects, homes))
+        if any(protected.matches(here.forms(spot)) for spot in spots):
+            assert anywhere.may_match(spelled("".join(spot + END for spot in spots)))
+
+
+REDIRECTED = ("2>&1", ">&2", ">/dev/null", "&>>/dev/null", "2> /dev/null", "> x", ">&x", "<<E\n")
+SIGNS = ("<", ">", "&", "1", "'", '"', "$(", ")", "`", "\\", " ", "\n", ";", "|", "#", "a", "((")
+
+
+@settings(max_examples=2_000, deadline=None)
+@given(st.lists(st.sampled_from((*REDIRECTED, *SIGNS)), max_size=8).map("".join))
+def test_what_goes_to_another_stream_or_to_nowhere_is_no_file(text: str) -> None:
+    assert list(redirected(text)) == [each for each in _walk(text) if isinstance(each, Redirected)]
 
 
 def test_looks_that_find_nothing_count_too(tmp_path: Path) -> None:
