@@ -18,6 +18,6 @@ def begun(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, None]) -> a
         # What `eager_start` does from 3.12 on: the step that was just put in line is taken first.
         step = ready[-1]
         if getattr(step._callback, "__self__", None) is task:
-            ready.remove(step)
+            ready.pop()
             step._run()
     return task

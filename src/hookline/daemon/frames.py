@@ -37,6 +37,7 @@ _MAGIC = b"HKL1"
 _HEADER = 8
 _LONGEST_TEXT = 0xFFFF
 _LONGEST_VERSION = 64
+_LONGEST_NUMBER = 9
 _KEPT_CALLS = 16
 _KEPT_CALL = 1 << 16
 _ID = re.compile(rb"[0-9a-f]{32}").fullmatch
@@ -76,30 +77,84 @@ Respond = Callable[[Request], Awaitable[Reply]]
 """What answers a request. Cancelled when nobody waits for the answer any more."""
 
 
-class Calls:
-    """The command lines and environments seen last, read once: most calls of a session have equal.
+class _Call(Struct, frozen=True):
+    """What is the same for every event of an agent: where it is, and with what it calls."""
 
-    Reading the environment costs more than all the rest of a request. What is kept is forgotten
-    when nobody asks for a while, and never leaves the process.
+    cwd: str
+    umask: int
+    argv: tuple[str, ...]
+    env: dict[str, str]
+
+
+class Calls:
+    """Where the last calls came from, their words and variables: an agent's are always the same.
+
+    Reading them anew costs more than all the rest of a request. What is kept is forgotten when
+    nobody asks for a while, and never leaves the process.
     """
 
-    def __init__(self) -> None:
-        self._known: list[tuple[bytes, tuple[str, ...], dict[str, str]]] = []
+    def __init__(self, version: str = "") -> None:
+        """``version``: the one that nearly all requests are of."""
+        self._known: list[tuple[bytes, _Call]] = []
+        self._version = version
+        self._as_sent = _field(version.encode())
+        # Magic and length, the version, the id, the attempt, how many digits the time spent has.
+        self._head = Layout(f">4sI{len(self._as_sent)}sI32sIcI")
 
-    def read(
-        self, got: bytes | bytearray, at: int, end: int
-    ) -> tuple[int, tuple[str, ...], dict[str, str]]:
-        """Where they end, the words and the variables. Raises FrameError."""
-        for index, (raw, argv, env) in enumerate(self._known):
+    def usual(self, got: bytes, sent: float) -> Request | None:
+        """The request, when it is a whole one, and such as nearly all are.
+
+        None for whatever else it is: a ``Decoder`` reads all of them, and the same from this one.
+        """
+        start = self._head.size
+        if len(got) < start:
+            return None
+        magic, length, version, size, event, one, attempt, digits = self._head.unpack_from(got)
+        at = start + digits
+        spent = got[start:at]
+        if (
+            magic != _MAGIC
+            or length + _HEADER != len(got)
+            or version != self._as_sent
+            or size != 32
+            or one != 1
+            or digits > _LONGEST_NUMBER
+            or not (spent.isdigit() and attempt.isdigit() and _ID(event))
+        ):
+            return None
+        at, call = self._kept(got, at, len(got))
+        if call is None or at + 4 > len(got) or at + 4 + _U32(got, at)[0] != len(got):
+            return None
+        return Request(
+            self._version,
+            str(event, "ascii"),
+            int(attempt),
+            call.cwd,
+            call.umask,
+            call.argv,
+            call.env.copy(),
+            got[at + 4 :],
+            sent - int(spent) / 1000,
+        )
+
+    def _kept(self, got: bytes | bytearray, at: int, end: int) -> tuple[int, _Call | None]:
+        """The call that begins here and where it ends, if one like it came before."""
+        for index, (raw, call) in enumerate(self._known):
             if got.startswith(raw, at, end):
                 if index:
                     self._known.insert(0, self._known.pop(index))
-                return at + len(raw), argv, env.copy()
-        stop, argv, env = _call(got, at, end)
-        if stop - at <= _KEPT_CALL:
-            self._known.insert(0, (bytes(got[at:stop]), argv, env.copy()))
-            del self._known[_KEPT_CALLS:]
-        return stop, argv, env
+                return at + len(raw), call
+        return at, None
+
+    def read(self, got: bytes | bytearray, at: int, end: int) -> tuple[int, _Call]:
+        """The call that begins here, and where it ends. Raises FrameError."""
+        stop, call = self._kept(got, at, end)
+        if call is None:
+            stop, call = _call(got, at, end)
+            if stop - at <= _KEPT_CALL:
+                self._known.insert(0, (bytes(got[at:stop]), call))
+                del self._known[_KEPT_CALLS:]
+        return stop, call
 
     def forget(self) -> None:
         """Keeps nothing."""
@@ -164,8 +219,8 @@ class Decoder:
 
 
 def _request(got: bytes | bytearray, end: int, sent: float, calls: Calls) -> Request:
-    at, (version, event, attempt, spent, cwd, umask) = _fields(got, _HEADER, end, 6)
-    at, argv, env = calls.read(got, at, end)
+    at, (version, event, attempt, spent) = _fields(got, _HEADER, end, 4)
+    at, call = calls.read(got, at, end)
     if at + 4 > end or at + 4 + _U32(got, at)[0] != end:
         raise FrameError("the payload does not end where the request does")
     at += 4
@@ -173,17 +228,17 @@ def _request(got: bytes | bytearray, end: int, sent: float, calls: Calls) -> Req
         _plain(version),
         _event_id(event),
         _number(attempt),
-        str(cwd, "utf-8", "surrogateescape"),
-        _number(umask) & 0o777,
-        argv,
-        env,
+        call.cwd,
+        call.umask,
+        call.argv,
+        call.env.copy(),  # whoever has it may change it
         got[at:end] if isinstance(got, bytes) else bytes(memoryview(got)[at:end]),
         sent - _number(spent) / 1000,
     )
 
 
-def _call(got: bytes | bytearray, at: int, end: int) -> tuple[int, tuple[str, ...], dict[str, str]]:
-    at, (count,) = _fields(got, at, end, 1)
+def _call(got: bytes | bytearray, at: int, end: int) -> tuple[int, _Call]:
+    at, (cwd, umask, count) = _fields(got, at, end, 3)
     at, words = _fields(got, at, end, _number(count))
     at, (count,) = _fields(got, at, end, 1)
     at, entries = _fields(got, at, end, _number(count))
@@ -193,7 +248,9 @@ def _call(got: bytes | bytearray, at: int, end: int) -> tuple[int, tuple[str, ..
         # What has no name could not be given to a program that a hook runs.
         if found and name:
             env[name] = value
-    return at, tuple([str(word, "utf-8", "surrogateescape") for word in words]), env
+    argv = tuple([str(word, "utf-8", "surrogateescape") for word in words])
+    call = _Call(str(cwd, "utf-8", "surrogateescape"), _number(umask) & 0o777, argv, env)
+    return at, call
 
 
 def _fields(
@@ -215,7 +272,7 @@ def _fields(
 
 
 def _number(field: bytes | bytearray) -> int:
-    if not 0 < len(field) <= 9 or not field.isdigit():
+    if not 0 < len(field) <= _LONGEST_NUMBER or not field.isdigit():
         raise FrameError("a count or the attempt is not a number")
     return int(field)
 
@@ -247,11 +304,24 @@ def encode_request(
 ) -> bytes:
     """A request, as clients send it; ``spent`` are the milliseconds since the client began."""
     variables = [f"{name}={value}" for name, value in (env or {}).items()]
-    texts = [version, event, str(attempt), str(spent), cwd, str(umask), str(len(argv)), *argv]
+    texts = [
+        version,
+        event,
+        str(attempt),
+        str(spent),
+        cwd,
+        str(umask),
+        str(len(argv)),
+        *argv,
+    ]
     texts += [str(len(variables)), *variables]
     fields = [text.encode("utf-8", "surrogateescape") for text in texts]
-    body = b"".join([_PACKED_U32(len(field)) + field for field in (*fields, stdin)])
+    body = b"".join([_field(field) for field in (*fields, stdin)])
     return _MAGIC + _PACKED_U32(len(body)) + body
+
+
+def _field(content: bytes) -> bytes:
+    return _PACKED_U32(len(content)) + content
 
 
 def other_version(version: str) -> bytes:

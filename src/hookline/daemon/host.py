@@ -1,13 +1,16 @@
 """What a connection needs of the server that it belongs to."""
 
 import asyncio
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
 from hookline.daemon.budget import Budget
 from hookline.daemon.frames import Calls, Request, Respond
+from hookline.daemon.sessions import Session
 from hookline.daemon.turns import Turns
+from hookline.daemon.waiting import Waiting
 from hookline.daemon.watching import Watching
 from hookline.model.outcome import Reply
 
@@ -31,36 +34,32 @@ class Host(Protocol):
 
     loop: asyncio.AbstractEventLoop
     watching: Watching
+    waiting: Waiting
     respond: Respond
     turns: Turns
     budget: Budget
     calls: Calls
     counts: Counts
     version: str
+    own_answers: Mapping[tuple[str, ...], Callable[[Request], Reply]]
+    """Who answers a question about the daemon itself, by its first word."""
+    refusing: str
+    """Why no request is taken now; empty when it is."""
 
     def note(self, text: str) -> None:
         """Writes a line for people."""
 
-    def pending(self, connection: "Connection") -> None:
-        """An answer is owed: keep-alives begin."""
+    def start_soon(self, connection: "Connection") -> None:
+        """Starts it together with the others that have their turn now."""
 
-    def acknowledge_soon(self, connection: "Connection") -> None:
-        """Has it acknowledge two turns of the loop later, when what shares a commit has left."""
+    def speak_up(self) -> None:
+        """Whoever waits hears of us, before an event begins that may hold up all others."""
 
     def settled(self, connection: "Connection") -> None:
         """No answer is owed any more."""
 
-    def refusal(self, request: Request) -> str:
-        """Why no request is taken now; empty when it is."""
-
-    def own_answer(self, request: Request) -> Reply | None:
-        """The answer to a question about the daemon itself."""
-
-    def seen(self, session: str, request: Request) -> bool:
-        """Counts the request; whether an earlier one of its session was answered quickly."""
-
-    def timed(self, session: str, seconds: float) -> None:
-        """How long an event held up all others, at its start."""
+    def seen(self, name: str, request: Request, now: float) -> Session:
+        """Counts the request; what is known of its session."""
 
     def failed(self, request: Request, error: BaseException) -> None:
         """The answer could not be made."""

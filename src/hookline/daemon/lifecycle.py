@@ -18,6 +18,7 @@ import msgspec
 
 from hookline._version import __file__ as _version_file
 from hookline._version import __version__
+from hookline.daemon import watching
 from hookline.daemon.burdens import burden
 from hookline.daemon.clean import descriptors, memory, settle, silence, started, trim
 from hookline.daemon.connection import SILENCE
@@ -38,17 +39,16 @@ GRACE = 30.0
 """Seconds that running events get when the daemon is told to end."""
 
 _LOOK = 2.0
-_PACKAGE_LOOK = 1.0
 _LAST = 5.0
 _FORGET = 60.0
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
-    """A faster loop where one is installed."""
+    """A faster loop where one is installed, else one of our own."""
     try:
         faster = import_module("uvloop")
     except ImportError:
-        return asyncio.new_event_loop()
+        return watching.new_loop()
     loop: asyncio.AbstractEventLoop = faster.new_event_loop()
     return loop
 
@@ -91,7 +91,6 @@ class Daemon:
         self._claim: Claim | None = None
         self._began = monotonic()
         self._package = _package()
-        self._package_seen = self._began
         self._said = ""
         self._told_to_end = False
         self._loaded = False
@@ -109,7 +108,7 @@ class Daemon:
             version=self._version,
             note=self._log.note,
             limits=self._limits,
-            own_answer=self._own_answer,
+            own_answers={("daemon",): self._own_answer},
             on_request=self._on_request,
             on_closed=self._on_closed,
         )
@@ -136,13 +135,13 @@ class Daemon:
     # Coming
 
     def _on_request(self, request: Request) -> None:
-        """Hears of every event before it is judged."""
+        """Hears of the first event, and of some later on, before they are judged."""
         if self._home is None:
             self._home = home_of(request.argv) or ""
             same = request.version == self._version
             # After the first step of its answer, which for most events is the last one, too.
             self._server.loop.call_soon(self._settle, self._home if same else "")
-        elif monotonic() - self._package_seen > _PACKAGE_LOOK and self._is_outdated():
+        elif _package() != self._package:
             self._server.loop.call_soon(self._retire, "hookline has changed on the disk")
 
     def _settle(self, home: str) -> None:
@@ -221,13 +220,7 @@ class Daemon:
         self._log.note("the directory was removed or replaced: there is a new one")
         self._server.listen(fresh.bind())
 
-    def _is_outdated(self) -> bool:
-        self._package_seen = monotonic()
-        return _package() != self._package
-
-    def _own_answer(self, request: Request) -> Reply | None:
-        if request.argv[:1] != ("daemon",):
-            return None
+    def _own_answer(self, request: Request) -> Reply:
         if request.argv[:2] != ("daemon", "status"):
             return Reply(stderr=b"a daemon answers `daemon status` only\n", exit_code=64)
         return Reply(stdout=msgspec.json.encode(self.status()))

@@ -3,15 +3,16 @@
 Knows how many of everything there may be; must not know why the process is here or when it goes.
 """
 
+import _socket
 import asyncio
 import os
 import resource
 import select
 import socket
-import struct
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from struct import Struct as Layout
 from time import monotonic
 
 from msgspec import Struct
@@ -21,23 +22,25 @@ from hookline.daemon.connection import SILENCE, Connection
 from hookline.daemon.frames import Calls, Request, Respond
 from hookline.daemon.host import Counts
 from hookline.daemon.pace import Pace
-from hookline.daemon.sessions import Sessions
+from hookline.daemon.sessions import Session, Sessions
 from hookline.daemon.turns import Turns
+from hookline.daemon.waiting import Waiting
 from hookline.daemon.watching import watching
 from hookline.model.outcome import Reply
 
 __all__ = ["Limits", "Server", "peer_pid", "peer_uid"]
 
-_KEEP_ALIVE = 0.4  # clients are promised one every half second
 _ACCEPTED_AT_ONCE = 64
 _SAID_AGAIN = 60.0
 _BREATH = 0.1  # seconds without accepting when there are no descriptors left
+_APART = 0.001  # seconds between clients of which neither is in a crowd
+_HEARD_OF = 1.0  # seconds between requests of which whoever started us hears
 
 # SO_PEERCRED: process, user, group. LOCAL_PEERCRED elsewhere: an xucred, whose version comes first.
-_PEER = (
-    (socket.SOL_SOCKET, socket.SO_PEERCRED, "iII")
+_PEER, _PEER_LAYOUT = (
+    ((socket.SOL_SOCKET, socket.SO_PEERCRED), Layout("iII"))
     if hasattr(socket, "SO_PEERCRED")
-    else (0, 1, "2Ih66x")
+    else ((0, 1), Layout("2Ih66x"))
 )
 
 
@@ -63,89 +66,80 @@ class Server:
         version: str,
         note: Callable[[str], None],
         limits: Limits | None = None,
-        own_answer: Callable[[Request], Reply | None] = lambda request: None,
+        own_answers: Mapping[tuple[str, ...], Callable[[Request], Reply]] | None = None,
         on_request: Callable[[Request], None] = lambda request: None,
         on_closed: Callable[[], None] = lambda: None,
     ) -> None:
-        """``on_request`` hears of every event before it is judged, ``on_closed`` of every end."""
+        """``on_request`` hears of the first event, and later of one in a second, before they are
+        judged; ``on_closed`` of every end."""
         self.loop = loop
         self.watching = watching(loop)
+        self.waiting = Waiting(loop)
         self.respond = respond
         self.version = version
         self.note = note
         self.limits = limits or Limits()
-        self.own_answer = own_answer
+        self.own_answers = own_answers or {}
         self.turns = Turns(at_once=self.limits.at_once, waiting=self.limits.waiting)
         self.budget = Budget(self.limits.held)
-        self.calls = Calls()
+        self.calls = Calls(version)
         self.counts = Counts()
         self.last_request = monotonic()
         self._on_request = on_request
         self._on_closed = on_closed
         self._quiet: asyncio.Future[None] | None = None
         self._listener: socket.socket | None = None
-        self._more = select.poll()
+        self._somebody = select.poll()
+        self._accepted_at = self._heard_at = -_SAID_AGAIN
         self._uid = os.getuid()
         # Hooks need descriptors, too.
         soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._most = min(self.limits.connections, soft // 2 if soft > 0 else sys.maxsize)
         self._connections: dict[Connection, None] = {}
-        self._pending: dict[Connection, None] = {}
-        self._ticking = False
-        self._overdue: dict[Connection, None] = {}
+        self._starting: list[Connection] = []
         self._sessions = Sessions()
-        self._refusing = ""
+        self.refusing = ""
         self._paused = False
         self._said_paused = -_SAID_AGAIN
 
     # What connections are told and tell
 
-    def pending(self, connection: Connection) -> None:
-        """Keep-alives go to all by one timer, which runs only while anybody waits."""
-        self._pending[connection] = None
-        if not self._ticking:
-            self._ticking = True
-            self.loop.call_later(_KEEP_ALIVE, self._tick)
+    def speak_up(self) -> None:
+        """Everybody who has come hears of us."""
+        full = self._paused or len(self._connections) >= self._most
+        if self._listener is not None and not full:
+            self._accept(Pace.LATER)
+        self.waiting.acknowledge_overdue()
 
-    def acknowledge_soon(self, connection: Connection) -> None:
-        """One turn of the loop commits what waits, and the next one sends the answers."""
-        if not self._overdue:
-            self.loop.call_soon(self.loop.call_soon, self._acknowledge_overdue)
-        self._overdue[connection] = None
+    def start_soon(self, connection: Connection) -> None:
+        """All that have their turn in one moment are started by one call."""
+        if not self._starting:
+            self.loop.call_soon(self._start)
+        self._starting.append(connection)
 
-    def _acknowledge_overdue(self) -> None:
-        overdue, self._overdue = self._overdue, {}
-        for connection in overdue:
-            connection.acknowledge()
+    def _start(self) -> None:
+        starting, self._starting = self._starting, []
+        for connection in starting:
+            try:
+                connection.start()
+            except Exception as error:
+                self.loop.call_exception_handler(
+                    {"message": "an event could not be begun", "exception": error}
+                )
 
     def settled(self, connection: Connection) -> None:
         """The connection waits for nothing."""
-        self._pending.pop(connection, None)
-        self._rouse()
+        self.waiting.remove(connection)
+        if self._quiet is not None:
+            self._rouse()
 
-    def _tick(self) -> None:
-        now = monotonic()
-        for connection in tuple(self._pending):
-            connection.keep_alive(now)
-        self._ticking = bool(self._pending)
-        if self._ticking:
-            self.loop.call_later(_KEEP_ALIVE, self._tick)
-
-    def refusal(self, request: Request) -> str:
-        """Why requests are refused, while they are."""
-        if self._refusing:
-            self.counts.refused += 1
-        return self._refusing
-
-    def seen(self, session: str, request: Request) -> bool:
-        """Counts a request, and says whether the last one of its session was quick."""
-        self.last_request = monotonic()
-        self._on_request(request)
-        return self._sessions.seen(session, self.last_request)
-
-    def timed(self, session: str, seconds: float) -> None:
-        """An event that is slow to begin must not hold up its own acknowledgement."""
-        self._sessions.timed(session, seconds)
+    def seen(self, name: str, request: Request, now: float) -> Session:
+        """Counts a request, and says what is known of its session."""
+        self.last_request = now
+        if now - self._heard_at > _HEARD_OF:
+            self._heard_at = now
+            self._on_request(request)
+        return self._sessions.seen(name, now)
 
     def failed(self, request: Request, error: BaseException) -> None:
         """For whoever reads the log: where it went wrong, in which call."""
@@ -156,6 +150,7 @@ class Server:
     def closed(self, connection: Connection, unanswered: bool) -> None:
         """Forgets the connection."""
         self._connections.pop(connection, None)
+        self.waiting.remove(connection)
         if unanswered:
             self.counts.abandoned += 1
             self.note("a client went away before its answer; its event was ended")
@@ -189,56 +184,65 @@ class Server:
         self.stop_listening()
         listener.setblocking(False)
         self._listener = listener
-        self._more = select.poll()
-        self._more.register(listener, select.POLLIN)
+        self._somebody = select.poll()
+        self._somebody.register(listener, select.POLLIN)
         self._paused = False
         self.watching.add(listener.fileno(), self._accept)
 
     def adopt(self, sock: socket.socket, since: float) -> Connection:
         """Serves a client that is connected already: the one that started this process then."""
         sock.setblocking(False)
-        connection = Connection(self, sock, since=since)
+        connection = Connection(self, sock, monotonic(), since=since)
         self._connections[connection] = None
         connection.watch()
         return connection
 
     def _accept(self, pace: Pace) -> None:
-        """Takes in whoever has come. Several at once are all acknowledged before any is judged."""
-        assert self._listener is not None
+        """Takes in whoever has come. Of a crowd all are heard before anyone is judged."""
+        now = monotonic()
+        alone = pace is Pace.NOW and now - self._accepted_at > _APART
+        self._accepted_at = now
         fresh: list[Connection] = []
-        for _ in range(_ACCEPTED_AT_ONCE):
-            if len(self._connections) >= self._most and not self._room():
-                self._pause_accepting("there are as many connections as there may be")
+        for _ in range(1 if alone else _ACCEPTED_AT_ONCE):
+            if fresh and len(self._connections) >= self._most:
+                break  # those are heard before anybody has to make room for more
+            connection = self._accept_one(now)
+            if connection is None:
                 break
-            try:
-                sock = self._accepted(self._listener)
-            except (BlockingIOError, InterruptedError, ConnectionError):
-                break  # whoever it was has gone again
-            except OSError as error:
-                self._pause_accepting(error.strerror or "there are no descriptors left")
-                break
-            if sock is not None:
-                connection = Connection(self, sock)
-                self._connections[connection] = None
-                fresh.append(connection)
-            # Asking costs less than being told by an error that nobody else is there.
-            if not self._more.poll(0):
-                break
-        pace = pace if pace is Pace.NOW and len(fresh) == 1 else Pace.LATER
+            fresh.append(connection)
+        if len(fresh) > 1 and pace is Pace.NOW:
+            pace = Pace.TOGETHER
         for connection in fresh:
             connection.on_readable(pace)
             connection.watch()
 
-    def _accepted(self, listener: socket.socket) -> socket.socket | None:
-        """The next connection; None when it is not of our own user. Raises OSError."""
-        sock = listener.accept()[0]
+    def _accept_one(self, now: float) -> Connection | None:
+        """Whoever is next; None when there is nobody now, or nobody who may ask."""
+        assert self._listener is not None
+        if len(self._connections) >= self._most:
+            if not self._somebody.poll(0):
+                return None
+            if not self._room():
+                self._pause_accepting("there are as many connections as there may be")
+                return None
+        try:
+            # What `socket.accept` does beside this costs more than this.
+            number, _ = self._listener._accept()  # type: ignore[attr-defined]
+        except (BlockingIOError, InterruptedError, ConnectionError):
+            return None  # whoever it was has gone again
+        except OSError as error:
+            self._pause_accepting(error.strerror or "there are no descriptors left")
+            return None
+        sock = _socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, number)
         sock.setblocking(False)
         uid = peer_uid(sock)
-        if uid == self._uid:
-            return sock
-        self.note(f"refused a connection of user {uid}: only our own user may ask")
-        sock.close()
-        return None
+        if uid != self._uid:
+            self.note(f"refused a connection of user {uid}: only our own user may ask")
+            sock.close()
+            return None
+        connection = Connection(self, sock, now)
+        self._connections[connection] = None
+        return connection
 
     def _room(self) -> bool:
         """Makes room by ending the connection that has been idle longest."""
@@ -275,7 +279,7 @@ class Server:
         """Nobody new comes in; whoever had been let in by the system already still does."""
         if self._listener is None:
             return
-        self._accept(Pace.NOW)
+        self._accept(Pace.LATER)
         listener, self._listener = self._listener, None
         if not self._paused:
             self.watching.remove(listener.fileno())
@@ -295,7 +299,7 @@ class Server:
 
     def refuse(self, why: str) -> None:
         """From now on clients are told to ask elsewhere; so are those that wait for their turn."""
-        self._refusing = why
+        self.refusing = why
         for connection in tuple(self._connections):
             connection.send_away()
 
@@ -312,16 +316,15 @@ class Server:
         self.watching.close()
 
 
-def peer_uid(sock: socket.socket) -> int:
+def peer_uid(sock: _socket.socket) -> int:
     """Whose process is at the other end."""
     return _peer(sock)[1]
 
 
-def peer_pid(sock: socket.socket) -> int | None:
+def peer_pid(sock: _socket.socket) -> int | None:
     """Its number, as it is called here; None where the system does not tell."""
     return _peer(sock)[0] if hasattr(socket, "SO_PEERCRED") else None
 
 
-def _peer(sock: socket.socket) -> tuple[int, ...]:
-    level, option, layout = _PEER
-    return struct.unpack(layout, sock.getsockopt(level, option, struct.calcsize(layout)))
+def _peer(sock: _socket.socket) -> tuple[int, ...]:
+    return _PEER_LAYOUT.unpack(sock.getsockopt(*_PEER, _PEER_LAYOUT.size))

@@ -6,42 +6,42 @@ from msgspec import Struct
 
 from hookline.daemon.frames import Request
 
-__all__ = ["Sessions", "depth_of", "session_of"]
+__all__ = ["QUICK", "Session", "Sessions", "depth_of", "session_of"]
+
+QUICK = 0.02
+"""Seconds: an event that holds up all others for longer is not quick."""
 
 _KEPT = 1024
 _RECENT = 900.0
-_QUICK = 0.02
 _DEEPEST = 4
 # Where a client names the session; only who waits for whom depends on it, never a verdict.
 _SESSION = re.compile(rb'"(?:session_?[iI]d|conversation_id|thread_id)"\s*:\s*"([^"]{1,200})"')
 _SESSION_WITHIN = 4096
 
 
-class _Session(Struct):
+class Session(Struct):
+    """What is remembered of one."""
+
+    name: str
     at: float = 0.0
     quick: bool = False
+    """Whether its last event was quick to begin with: only then is the next one taken for quick."""
 
 
 class Sessions:
     """The last sessions, by the name that their payloads give them."""
 
     def __init__(self) -> None:
-        self._known: dict[str, _Session] = {}
+        self._known: dict[str, Session] = {}
 
-    def seen(self, name: str, now: float) -> bool:
-        """Notes an event; whether the one before it in this session was quick to begin with."""
-        known = self._known.pop(name, None) or _Session()
+    def seen(self, name: str, now: float) -> Session:
+        """Notes an event, and returns what is known of its session."""
+        known = self._known.pop(name, None) or Session(name)
         known.at = now
         self._known[name] = known
         if len(self._known) > _KEPT:
             del self._known[next(iter(self._known))]
-        return known.quick
-
-    def timed(self, name: str, seconds: float) -> None:
-        """How long an event held up everything else when it began."""
-        known = self._known.get(name)
-        if known is not None:
-            known.quick = seconds < _QUICK
+        return known
 
     def recent(self, now: float) -> int:
         """How many have asked something in the last quarter of an hour."""

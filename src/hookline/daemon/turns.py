@@ -35,7 +35,12 @@ class Turns:
         level = self._levels.get(depth)
         if level is None:
             level = self._levels[depth] = _Level()
-        return level.enter(session, self._at_once, self._for_one)
+        of = level.of.get(session, 0)
+        if level.running >= self._at_once or of >= self._for_one:
+            return False
+        level.running += 1
+        level.of[session] = of + 1
+        return True
 
     def wait(self, session: str, depth: int, start: Callable[[], None]) -> bool:
         """Calls ``start`` when it is this one's turn; False when too many wait already."""
@@ -56,61 +61,59 @@ class Turns:
     def leave(self, session: str, depth: int) -> None:
         """Gives the turn back, and starts whoever is next."""
         level = self._levels[depth]
-        level.leave(session)
-        while (following := level.following(self._at_once, self._for_one)) is not None:
+        level.running -= 1
+        left = level.of[session] - 1
+        if left:
+            level.of[session] = left
+        else:
+            del level.of[session]
+        while level.order and (following := self._following(level, depth)) is not None:
             self.waiting -= 1
             following()
+
+    def _following(self, level: "_Level", depth: int) -> Callable[[], None] | None:
+        """Who is next, with a turn taken; None when nobody waits who could run."""
+        for _ in range(len(level.order) if level.running < self._at_once else 0):
+            session = level.order[0]
+            level.order.rotate(-1)
+            if self.enter(session, depth):
+                return level.first(session)
+        return None
 
 
 class _Level:
     """The turns of one depth."""
 
+    __slots__ = ("_queues", "of", "order", "running")
+
     def __init__(self) -> None:
         self.running = 0
-        self._of: dict[str, int] = {}
+        self.of: dict[str, int] = {}
+        """How many of each session run."""
+        self.order: deque[str] = deque()
+        """The sessions of which something waits; the first is the next."""
         # A dict as a queue: whoever gives up is taken out at once, wherever it stands.
         self._queues: dict[str, dict[Callable[[], None], None]] = {}
-        self._order: deque[str] = deque()
-
-    def enter(self, session: str, at_once: int, for_one: int) -> bool:
-        of = self._of.get(session, 0)
-        if self.running >= at_once or of >= for_one:
-            return False
-        self.running += 1
-        self._of[session] = of + 1
-        return True
-
-    def leave(self, session: str) -> None:
-        self.running -= 1
-        left = self._of[session] - 1
-        if left:
-            self._of[session] = left
-        else:
-            del self._of[session]
 
     def waiting(self, session: str) -> int:
         return len(self._queues.get(session, ()))
 
     def add(self, session: str, start: Callable[[], None]) -> None:
-        if session not in self._queues:
-            self._queues[session] = {}
-            self._order.append(session)
-        self._queues[session][start] = None
+        queue = self._queues.get(session)
+        if queue is None:
+            queue = self._queues[session] = {}
+            self.order.append(session)
+        queue[start] = None
 
     def remove(self, session: str, start: Callable[[], None]) -> None:
         queue = self._queues[session]
         del queue[start]
         if not queue:
             del self._queues[session]
-            self._order.remove(session)
+            self.order.remove(session)
 
-    def following(self, at_once: int, for_one: int) -> Callable[[], None] | None:
-        """Who is next, with a turn taken; None when nobody waits who could run."""
-        for _ in range(len(self._order) if self.running < at_once else 0):
-            session = self._order[0]
-            self._order.rotate(-1)
-            if self.enter(session, at_once, for_one):
-                start = next(iter(self._queues[session]))
-                self.remove(session, start)
-                return start
-        return None
+    def first(self, session: str) -> Callable[[], None]:
+        """Takes out whoever of this session has waited longest."""
+        start = next(iter(self._queues[session]))
+        self.remove(session, start)
+        return start

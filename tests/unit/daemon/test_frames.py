@@ -201,7 +201,7 @@ def test_many_calls_do_not_pile_up() -> None:
     decoded(large, calls)
 
     assert len(calls._known) == 16
-    assert max(len(raw) for raw, _, _ in calls._known) < 1000
+    assert max(len(raw) for raw, _ in calls._known) < 1000
 
 
 def test_fifty_megabytes_are_put_together() -> None:
@@ -224,3 +224,45 @@ def test_messages_are_the_protocols() -> None:
     reply = Reply(stdout=b"out\xff", stderr=b"e", exit_code=2)
     assert answer(reply) == b"R\x02\0\0\0\x04\0\0\0\x01out\xffe"
     assert answer(Reply()) == b"R" + bytes(9)
+
+
+@given(
+    st.sampled_from([1, 2, 9, 10]),
+    st.sampled_from([0, 7, 123_456_789, 1_234_567_890]),
+    st.sampled_from(["1.2.3", "1.2.4", "", "\x00"]),
+    st.binary(max_size=3),
+    st.integers(0, 200),
+    st.integers(0, 3),
+)
+def test_the_short_way_to_a_request_leads_to_the_same_one(
+    attempt: int, spent: int, version: str, noise: bytes, at: int, cut: int
+) -> None:
+    calls = Calls("1.2.3")
+    decoded(REQUEST, calls)
+    fields: dict[str, Any] = {"cwd": "/a b\udcfe", "umask": 0o022, "env": ENV, "stdin": b"in"}
+    argv = ("hook", "claude-code", "", "--home", "/h\udcff")
+    sent = encode_request(
+        argv, version=version, event=EVENT, attempt=attempt, spent=spent, **fields
+    )
+    damaged = sent[:at] + noise + sent[at + cut :]
+
+    found = calls.usual(damaged, 7.0)
+
+    if found is not None:
+        assert found == decoded(damaged)
+    usual = version == "1.2.3" and attempt < 10 and spent < 10**9
+    assert (calls.usual(sent, 7.0) is not None) == usual
+
+
+def test_the_short_way_is_taken_only_by_one_whole_request() -> None:
+    calls = Calls("1.2.3")
+    assert calls.usual(REQUEST, 7.0) is None  # nothing like it was read before
+    request = decoded(REQUEST, calls)
+
+    assert calls.usual(REQUEST, 7.0) == request
+    for other in (b"", b"HKL1", REQUEST[:-1], REQUEST + b"H", REQUEST + REQUEST):
+        assert calls.usual(other, 7.0) is None
+    found = calls.usual(REQUEST, 7.0)
+    assert found is not None
+    found.env["PATH"] = "changed by a careless reader"
+    assert calls.usual(REQUEST, 7.0) == request

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from struct import unpack
 from time import monotonic
@@ -18,6 +19,7 @@ from hookline._version import __version__
 from hookline.daemon import connection
 from hookline.daemon.frames import LARGEST, Request, Respond
 from hookline.daemon.server import Limits, Server, peer_uid
+from hookline.daemon.watching import new_loop
 from hookline.model.outcome import Reply
 from support.serving import Said, request
 
@@ -136,12 +138,28 @@ async def echo(request: Request) -> Reply:
     return Reply(stdout=request.stdin, stderr=request.cwd.encode(), exit_code=3)
 
 
+class Loops:
+    """The kind of loop that a test is run on."""
+
+    make: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+
+
+@pytest.fixture(
+    autouse=True,
+    params=[asyncio.new_event_loop, new_loop],
+    ids=["on any loop", "on a loop of our own"],
+)
+def on_loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Loops, "make", staticmethod(request.param))
+
+
 def run(work: Awaitable[None]) -> None:
     async def within() -> None:
         async with asyncio.timeout(60):
             await work
 
-    asyncio.run(within())
+    with asyncio.Runner(loop_factory=Loops.make) as runner:
+        runner.run(within())
 
 
 def test_a_request_is_acknowledged_and_answered(tmp_path: Path) -> None:
@@ -193,8 +211,8 @@ def test_nothing_ticks_when_nobody_waits(tmp_path: Path) -> None:
         async with served(tmp_path, echo) as place:
             for _ in range(3):
                 await place.ask(b"x")
-            await place.until(lambda: not place.server._pending)
-            await place.until(lambda: not place.server._ticking)
+            await place.until(lambda: not place.server.waiting._pending)
+            await place.until(lambda: not place.server.waiting._ticking)
 
     run(go())
 
@@ -268,9 +286,54 @@ def test_of_several_at_once_those_that_have_to_wait_are_acknowledged(tmp_path: P
                 assert (await client.next()).kind == "A"
             gate.open.set()
             for client in clients:
-                assert (await client.next()).text == b"second"
+                while (said := await client.next()).kind == "K":
+                    pass
+                assert said.text == b"second"
 
     run(go())
+
+
+def test_before_an_event_that_may_hold_up_all_others_they_are_acknowledged(
+    tmp_path: Path,
+) -> None:
+    """Of several at once; only the answers of quick sessions are waited for in silence."""
+
+    async def go() -> None:
+        heard: list[bytes] = []
+        quiet = [request({"session_id": f"quick {number}"}) for number in range(3)]
+
+        async def respond(request: Request) -> Reply:
+            if b"slow" in request.stdin:
+                # What a client has in its hands while everything else is held up.
+                heard.extend(sock.recv(10) for sock in socks)
+            return Reply()
+
+        async with served(tmp_path, respond) as place:
+            socks = [socket.socket(socket.AF_UNIX) for _ in quiet]
+            for sock, data in zip(socks, quiet, strict=True):
+                sock.connect(place.path)
+                sock.send(data)
+                sock.setblocking(False)
+                await place.until(partial(_has_answer, sock))
+            slow = await place.connect()
+            await place.until(lambda: place.server.connections == 4)
+            slow.writer.write(request({"session_id": "slow"}))
+            for sock, data in zip(socks, quiet, strict=True):
+                sock.send(data)
+            assert (await slow.answer()).kind == "R"
+            assert len(heard) == 3
+            assert all(said.startswith(b"A") for said in heard)
+            for sock in socks:
+                sock.close()
+
+    run(go())
+
+
+def _has_answer(sock: socket.socket) -> bool:
+    try:
+        return b"R" in sock.recv(100)
+    except BlockingIOError:
+        return False
 
 
 def test_another_version_is_told_ours(tmp_path: Path) -> None:
