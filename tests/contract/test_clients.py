@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import importlib.util
 import os
+import platform
 import resource
 import shutil
 import signal
@@ -360,13 +361,30 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-@pytest.fixture(params=["c", "python"])
-def agent(request: pytest.FixtureRequest, tmp_path: Path, program: Path) -> Agent:
-    def words(python: str) -> list[str]:
-        if request.param == "c":
-            return [str(program), python]
-        return [sys.executable, "-I", "-S", "-E", str(client.SCRIPT), python]
+@pytest.fixture(scope="session")
+def bare_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The client in C without a C library, for the systems that it can be made for."""
+    if sys.platform != "linux" or platform.machine() not in {"x86_64", "aarch64"}:
+        pytest.skip("the calls of this system are not known")
+    built = tmp_path_factory.mktemp("bare") / "hookline-client"
+    sources = ROOT / "src/hookline/client"
+    flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
+    version = f'-DHOOKLINE_VERSION="{__version__}"'
+    flags += (sources / "bare.flags").read_text(encoding="ascii").split()
+    argv = ["cc", *flags, version, "-o", str(built)]
+    subprocess.run([*argv, *sorted(map(str, sources.glob("*.c")))], check=True, timeout=100)
+    return built
 
+
+@pytest.fixture(params=["c", "bare c", "python"])
+def agent(request: pytest.FixtureRequest, tmp_path: Path) -> Agent:
+    def words(python: str) -> list[str]:
+        return [*start, python]
+
+    start = [sys.executable, "-I", "-S", "-E", str(client.SCRIPT)]
+    if request.param != "python":
+        made = "program" if request.param == "c" else "bare_program"
+        start = [str(request.getfixturevalue(made))]
     return Agent(tmp_path, words, request.param)
 
 
@@ -485,6 +503,18 @@ def test_a_directory_that_is_gone_is_no_reason_to_fail(agent: Agent) -> None:
         done = agent.run(cwd=gone, through='rmdir "$PWD"; exec "$@"')
 
     assert (done, peer.requests[0].cwd) == (Done(0, b"fine", b""), b"/")
+
+
+def test_a_directory_that_is_too_deep_to_be_named_in_one_call_is_handed_on(agent: Agent) -> None:
+    name = "d" * 250
+    climb = f"for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do mkdir {name}; cd -P {name};"
+
+    with serving(agent.home, answers(answer(b"fine"))) as peer:
+        done = agent.run(cwd=agent.project, through=f'{climb} done; exec "$@"')
+
+    shutil.rmtree(agent.project)  # by steps, as nobody else can
+    deep = os.fsencode(agent.project) + f"/{name}".encode() * 18
+    assert (done, peer.requests[0].cwd) == (Done(0, b"fine", b""), deep)
 
 
 # The agent's own descriptors
@@ -962,7 +992,7 @@ def test_an_interpreter_that_cannot_be_run_leaves_the_last_answer(configured: Ag
 
 def test_without_descriptors_left_the_gate_is_closed(configured: Agent) -> None:
     # Python needs one to read itself with.
-    limit = 3 if configured.name == "c" else 4
+    limit = 4 if configured.name == "python" else 3
 
     def starve() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
