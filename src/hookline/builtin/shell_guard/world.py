@@ -5,15 +5,13 @@ Looks at the disk, with a few calls for each path, and never changes anything.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from fnmatch import fnmatchcase, translate
-from functools import lru_cache
+from functools import cache, lru_cache
 from pwd import getpwnam
 
 from msgspec import Struct
-
-from hookline.builtin.shell_guard.lazy import lazy
 
 __all__ = ["MAX_STEPS", "Place", "World", "is_build_name", "is_junk", "is_of_system"]
 
@@ -37,11 +35,6 @@ class Place(Enum):
     UNKNOWN = "a place that cannot be told"
 
 
-def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
-    """One regex for many globs."""
-    return lazy("|".join(map(translate, sorted(globs))))
-
-
 _BUILD = frozenset({
     "build", "dist", "target", "node_modules", "__pycache__", ".cache", "coverage", "out", ".next",
     ".nuxt", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".nox", ".venv", "venv", "tmp",
@@ -52,9 +45,9 @@ _BUILD = frozenset({
     "test-results", "playwright-report", "storybook-static", ".aws-sam", "cdk.out", ".stack-work",
     "cache", "caches",
 })  # fmt: skip
-_BUILD_LIKE = _any_of(
-    ("*.egg-info", "cmake-build-*", "bazel-*", "*.dSYM", "build-*", "*-build", "tmp.*")
-)
+_BUILD_LIKE = frozenset({
+    "*.egg-info", "cmake-build-*", "bazel-*", "*.dSYM", "build-*", "*-build", "tmp.*",
+})  # fmt: skip
 _JUNK = frozenset({
     "*.pyc", "*.pyo", "*.o", "*.obj", "*.a", "*.log", "*.log.*", "*.tmp", "*.temp", "*.bak",
     "*.orig", "*.rej", "*.swp", "*.swo", "*~", "*.class", ".DS_Store", "*.egg-info", "*.gcda",
@@ -62,7 +55,6 @@ _JUNK = frozenset({
     "*.old", "__pycache__", "*.whl", "*.elc", "Thumbs.db", "*.cache", "*.aux", "*.out", "*.d",
     ".eslintcache", "*.stackdump", "*.pyc.*", "nohup.out", "*.py[co]", "*.py[cod]",
 })  # fmt: skip
-_JUNK_LIKE = _any_of(_JUNK)
 _SYSTEM = frozenset({
     "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "opt", "proc", "run", "sbin",
     "srv", "sys", "usr", "var", "System", "Library", "Applications", "nix", "snap", "efi", "cores",
@@ -98,12 +90,18 @@ _GUARD = re.compile(
 
 def is_build_name(name: str) -> bool:
     """Whether a directory of this name is made again by a build."""
-    return name in _BUILD or _BUILD_LIKE.match(name) is not None
+    return name in _BUILD or _any_of(_BUILD_LIKE).match(name) is not None
 
 
 def is_junk(name: str) -> bool:
     """Whether files of this name, or this pattern, are left-overs."""
-    return name in _JUNK or _JUNK_LIKE.match(name) is not None
+    return name in _JUNK or _any_of(_JUNK).match(name) is not None
+
+
+@cache
+def _any_of(globs: frozenset[str]) -> re.Pattern[str]:
+    """One regex for many globs, made when the first name is looked at."""
+    return re.compile("|".join(map(translate, sorted(globs))))
 
 
 @lru_cache(64)  # it is about names alone
