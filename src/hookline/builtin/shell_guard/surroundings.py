@@ -39,10 +39,13 @@ def _is_plain_place(cwd: str, homes: tuple[str, ...], own: tuple[str, ...]) -> b
 
 def _leads_away(text: str, cwd: str) -> bool:
     """Whether a word of a text is a link or leads through one, or nobody knows from where."""
+    slashes = "/" in text
     for command in plain_commands(as_source(text)) or ():
         words = command.words
+        if words[0] in _BACK:
+            return True
         # A name alone is taken as it is, link or not; what is behind a slash is looked up.
-        if words[0] in _BACK or any("/" in word and _has_link(cwd, word) for word in words[1:]):
+        if slashes and any("/" in word and _has_link(cwd, word) for word in words[1:]):
             return True
         if not _MOVERS.isdisjoint(words):
             # Home, the last directory, or moved by another program: for the readers to follow.
