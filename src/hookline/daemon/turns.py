@@ -74,10 +74,10 @@ class Turns:
     def _following(self, level: "_Level", depth: int) -> Callable[[], None] | None:
         """Who is next, with a turn taken; None when nobody waits who could run."""
         for _ in range(len(level.order) if level.running < self._at_once else 0):
-            session = level.order[0]
-            level.order.rotate(-1)
+            session = level.order.popleft()
             if self.enter(session, depth):
                 return level.first(session)
+            level.order.append(session)
         return None
 
 
@@ -113,7 +113,12 @@ class _Level:
             self.order.remove(session)
 
     def first(self, session: str) -> Callable[[], None]:
-        """Takes out whoever of this session has waited longest."""
-        start = next(iter(self._queues[session]))
-        self.remove(session, start)
+        """Takes out whoever of this session has waited longest; its others go behind all."""
+        queue = self._queues[session]
+        start = next(iter(queue))
+        del queue[start]
+        if queue:
+            self.order.append(session)
+        else:
+            del self._queues[session]
         return start
