@@ -147,6 +147,10 @@ def _in_project(act: Act, target: Target, words: str, *, deep: bool) -> Iterator
 
 def _elsewhere(act: Act, target: Target, words: str, *, deep: bool) -> Iterator[Finding]:
     """On another machine nothing can be looked at: only names say something."""
+    if deep and (target.place is Place.HOME or target.path == "/"):
+        why = f"`{target.word}` is all that somebody has there, and this runs through"
+        yield fatal("changes-remote", words, f"{why} {act.elsewhere}", _looked(target))
+        return
     mild = not deep and not target.pattern and target.place not in _GONE
     if mild or target.place in (Place.TEMP, Place.BUILD, Place.NOWHERE):
         return
