@@ -15,7 +15,7 @@ LOCK   := uv pip compile --quiet --python-version 3.11 --universal --generate-ha
 setup: $(STAMP)
 
 # Pinned by hash; the package itself is installed editable, built by the pinned backend.
-$(STAMP): requirements/dev.txt pyproject.toml hatch_build.py src/hookline/_version.py $(wildcard src/hookline/client/*.[ch])
+$(STAMP): requirements/dev.txt pyproject.toml hatch_build.py src/hookline/_version.py $(wildcard src/hookline/client/*.[ch] src/hookline/client/*.flags)
 ifeq ($(UV),)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null

@@ -8,7 +8,6 @@ import fcntl
 import hashlib
 import importlib.util
 import os
-import platform
 import resource
 import shutil
 import signal
@@ -362,28 +361,23 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def bare_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The client in C without a C library, for the systems that it can be made for."""
-    if sys.platform != "linux" or platform.machine() not in {"x86_64", "aarch64"}:
-        pytest.skip("the calls of this system are not known")
-    built = tmp_path_factory.mktemp("bare") / "hookline-client"
-    sources = ROOT / "src/hookline/client"
-    flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
-    version = f'-DHOOKLINE_VERSION="{__version__}"'
-    flags += (sources / "bare.flags").read_text(encoding="ascii").split()
-    argv = ["cc", *flags, version, "-o", str(built)]
-    subprocess.run([*argv, *sorted(map(str, sources.glob("*.c")))], check=True, timeout=100)
+def library_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with a C library, as it is made where it cannot do without."""
+    built = tmp_path_factory.mktemp("library") / "hookline-client"
+    build = module("hatch_build.py")
+    tried = list(build.commands(["cc"], ROOT / "src/hookline/client", built, __version__))
+    subprocess.run(tried[-1], check=True, timeout=100)
     return built
 
 
-@pytest.fixture(params=["c", "bare c", "python"])
+@pytest.fixture(params=["c", "c with a library", "python"])
 def agent(request: pytest.FixtureRequest, tmp_path: Path) -> Agent:
     def words(python: str) -> list[str]:
         return [*start, python]
 
     start = [sys.executable, "-I", "-S", "-E", str(client.SCRIPT)]
     if request.param != "python":
-        made = "program" if request.param == "c" else "bare_program"
+        made = "program" if request.param == "c" else "library_program"
         start = [str(request.getfixturevalue(made))]
     return Agent(tmp_path, words, request.param)
 

@@ -4,6 +4,7 @@ Calls the build backend as installers do, on a copy of the sources.
 """
 
 import os
+import platform
 import shutil
 import stat
 import subprocess
@@ -147,9 +148,27 @@ def test_a_system_without_the_static_c_library_gets_a_client_that_is_linked(
     assert version_of(sources.program) == f"{__version__}\n".encode()
 
 
-def test_the_sources_of_the_client_compile_without_a_warning(tmp_path: Path) -> None:
-    files = sorted(map(str, (ROOT / "src/hookline/client").glob("*.c")))
-    flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
+@pytest.mark.parametrize("flags_file", ["", "bare.flags"])
+def test_the_sources_of_the_client_compile_without_a_warning(
+    tmp_path: Path, flags_file: str
+) -> None:
+    if flags_file and (sys.platform != "linux" or platform.machine() not in {"x86_64", "aarch64"}):
+        pytest.skip("the kernel's calls of this system are not known")
+    client = ROOT / "src/hookline/client"
+    own = (client / flags_file).read_text(encoding="ascii").split() if flags_file else []
+    files = sorted(map(str, client.glob("*.c")))
+    flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", *own]
     version = f'-DHOOKLINE_VERSION="{__version__}"'
 
     subprocess.run(["cc", *flags, version, "-o", tmp_path / "out", *files], check=True, timeout=100)
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() not in {"x86_64", "aarch64"},
+    reason="the kernel's calls of this system are not known",
+)
+def test_where_it_can_the_client_does_without_a_c_library(sources: Sources) -> None:
+    sources.build("build_editable")
+
+    assert b"GLIBC" not in sources.program.read_bytes()
+    assert sources.program.stat().st_size < 100_000

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from hookline.builtin._agent_files import MOVING, OWN_FILES, moved, standing
 from hookline.builtin._paths import END, Globs, Places, normal
@@ -71,8 +71,14 @@ class OwnFiles:
                 "which directory it is in cannot be told from the command",
             )
 
+    @cached_property
+    def _bases(self) -> tuple[str, ...]:
+        """The directories in which such files are looked for, with a slash behind each."""
+        directories = (*self._places.homes, *self._places.projects)
+        return tuple(dict.fromkeys(each.rstrip("/") + "/" for each in directories))
+
     def _standing(self) -> Iterator[str]:
-        yield from standing(dict.fromkeys((*self._places.homes, *self._places.projects)))
+        yield from standing(self._bases)
         yield from self._elsewhere
 
     def _is_moved(self, spot: str) -> bool:
@@ -80,10 +86,11 @@ class OwnFiles:
 
     def _holds(self, spot: str) -> bool:
         """Whether one of these files lies below a directory that is there."""
-        if not os.path.isdir(spot):
-            return False
         inside = spot.rstrip("/") + "/"
-        return any(path.startswith(inside) and os.path.lexists(path) for path in self._standing())
+        # Of thousands of directories that a pattern may stand for, hardly any is near one of these.
+        near = [each for each in self._bases if each.startswith(inside) or inside.startswith(each)]
+        found = (path for path in (*standing(near), *self._elsewhere) if path.startswith(inside))
+        return os.path.isdir(spot) and any(map(os.path.lexists, found))
 
     def _is_linked(self, spot: str) -> bool:
         """Whether it is another name of one of these files."""

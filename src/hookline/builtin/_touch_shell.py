@@ -16,6 +16,7 @@ from hookline.builtin._globbing import Lookup, TooManyError
 from hookline.builtin._paths import Places
 from hookline.builtin._touch_code import INTERPRETERS, Right, Use, code_uses
 from hookline.builtin._touch_patch import patch_uses
+from hookline.builtin._touch_plain import plain_uses
 from hookline.builtin._touch_programs import uses
 from hookline.builtin._touch_text import heredocs, redirected
 from hookline.builtin._touch_where import Whereabouts
@@ -55,11 +56,22 @@ class Touch(Struct, frozen=True):
 
 def shell_touches(
     text: str, places: Places, project: str, env: Mapping[str, str]
-) -> Iterator[Touch]:
+) -> Iterable[Touch]:
     """Everything the text may do to files."""
     if len(text) > MAX_BYTES:
         return _mentions(text, places.bases)
+    plain = plain_uses(text)
+    if plain is not None:
+        return _plainly(plain, places.bases)
     return _Reader(text, places, project, env).touches()
+
+
+def _plainly(uses: Iterable[Use], bases: tuple[str, ...]) -> Iterable[Touch]:
+    return [
+        Touch(use.word, use.right, use.sure, use.deep, "*" in use.word, bases, made=use.made)
+        for use in uses
+        if use.word not in _NOTHING and "\n" not in use.word
+    ]
 
 
 def _mentions(text: str, bases: tuple[str, ...]) -> Iterator[Touch]:

@@ -69,7 +69,7 @@ def touches(event: ToolEvent, caller: Caller, places: Places) -> Iterable[Touch]
     return () if tool.command is None else _by_shell(tool.command, caller, places)
 
 
-def _by_shell(command: str, caller: Caller, places: Places) -> Iterator[Touch]:
+def _by_shell(command: str, caller: Caller, places: Places) -> Iterable[Touch]:
     env = caller.env
     if caller.home and "HOOKLINE_HOME" in command:
         env = {"HOOKLINE_HOME": caller.home, **env}

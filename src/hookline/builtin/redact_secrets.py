@@ -17,7 +17,7 @@ from hookline.model.events.prompt import PromptEvent
 from hookline.model.events.tool import PostToolUse, PreToolUse, ToolEvent
 from hookline.model.events.turn import TurnEvent
 from hookline.model.ports import Caller
-from hookline.secrets import EFFORT, Redacted, Scope, accelerate_soon, redact
+from hookline.secrets import EFFORT, Redacted, Scope, accelerate_soon, redact, redact_bytes
 
 EVENTS: tuple[str, ...] = (
     "pre_tool_use",
@@ -122,9 +122,11 @@ def _notice(event: PreToolUse, cleaner: "_Cleaner") -> str:
     return f"secrets were taken out of what `{event.tool.name}` is given: {families}"
 
 
-def _changed(given: Mapping[str, Any], cleaner: "_Cleaner") -> dict[str, Any]:
+def _changed(given: dict[str, Any], cleaner: "_Cleaner") -> dict[str, Any]:
     """The members that are others without their secrets; one whose name was a secret goes."""
-    cleaned = cleaner.value(dict(given))
+    cleaned = cleaner.value(given)
+    if cleaned is given:
+        return {}
     gone = {key: None for key in given if key not in cleaned}
     return gone | {
         key: value for key, value in cleaned.items() if key not in given or given[key] != value
@@ -153,11 +155,16 @@ class _Cleaner:
         if isinstance(value, str):
             return self.text(value)
         try:
-            encoded = msgspec.json.encode(value).decode()
+            encoded = msgspec.json.encode(value)
         except UnicodeEncodeError:  # half a character, which JSON from elsewhere may hold
             return self._each(value)
-        done = self._redacted(encoded)
-        return _laid_over(value, msgspec.json.decode(done.text)) if done.count else value
+        done = redact_bytes(
+            encoded, self._effort(len(encoded)), scope=self._scope, plain=self._plain
+        )
+        if not done.count:
+            return value
+        self.families.update(done.families)
+        return _laid_over(value, msgspec.json.decode(done.raw))
 
     def message(self, message: Mapping[str, Any]) -> dict[str, Any]:
         """A message to or from a model, whose words and arguments alone are looked at."""
@@ -189,12 +196,15 @@ class _Cleaner:
                 return value
 
     def _redacted(self, text: str) -> Redacted:
-        # In what is large, more may be looked at: nobody wants the rest of it withheld.
-        effort = min(max(EFFORT, len(text) // _SHARE), _MOST)
-        self.looked_through += len(text)
+        effort = self._effort(len(text))
         done = redact(text, effort, scope=self._scope, plain=self._plain)
         self.families.update(done.families)
         return done
+
+    def _effort(self, length: int) -> int:
+        """In what is large, more may be looked at: nobody wants the rest of it withheld."""
+        self.looked_through += length
+        return min(max(EFFORT, length // _SHARE), _MOST)
 
 
 def _laid_over(old: Any, new: Any) -> Any:
