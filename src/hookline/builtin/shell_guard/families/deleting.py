@@ -183,6 +183,15 @@ def _listed(act: Act) -> list[str]:
     return words or (["."] if act.name == "ls" else [])
 
 
+def _gio(act: Act, world: World) -> Iterable[Finding]:
+    if act.words[1:2] == ("remove",):
+        for word in parse(act.words[2:]).operands:
+            for target in targets(word, act, world):
+                yield from removed(act, target, deep=True, world=world)
+    elif act.words[1:2] == ("trash",) and "--empty" in act.words:
+        yield risky("deletes", act.text, "it is the last place where removed files are")
+
+
 def _rmdir(act: Act, world: World) -> Iterable[Finding]:
     """Only empty directories go, so only those of the system matter."""
     for word in parse(act.words[1:]).operands:
@@ -196,4 +205,5 @@ FAMILY: Family = {
     **dict.fromkeys(("shred", "gshred"), _shred),
     **dict.fromkeys(("truncate", "gtruncate"), _truncate),
     "rmdir": _rmdir,
+    "gio": _gio,
 }

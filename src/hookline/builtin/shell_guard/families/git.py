@@ -246,9 +246,15 @@ def _shows(call: _Call) -> Iterator[Finding]:
 _RUNS = frozenset({"core.hookspath", "core.sshcommand", "core.pager", "core.fsmonitor"})
 
 
+_LEADS = frozenset({"http.proxy", "https.proxy", "core.gitproxy", "http.sslverify"})
+
+
 def _config(call: _Call) -> Iterator[Finding]:
     operands = call.arguments.operands
     key = operands[0].lower() if operands else ""
+    if len(operands) > 1 and (key in _LEADS or key.endswith("insteadof")):
+        why = "what git fetches and pushes would go another way"
+        yield risky("sends-out", call.text, why, "git config --list")
     alias = key.startswith("alias.") and operands[1:] and operands[1].startswith("!")
     if len(operands) > 1 and (alias or key in _RUNS or key.startswith(("filter.", "credential."))):
         why = "git runs what stands there, later and unseen"

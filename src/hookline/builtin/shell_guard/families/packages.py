@@ -86,6 +86,9 @@ def _npm(act: Act, world: World) -> Iterator[Finding]:
         yield risky("publishes", act.text, _ALL, "npm publish --dry-run", "high")
     elif {"uninstall", "remove", "rm", "un"}.intersection(words[:2]) and globally:
         yield risky("changes-system", act.text, _NEEDED, "npm ls -g")
+    elif _moves_source(words):
+        why = "packages would come from somewhere else from then on"
+        yield risky("runs-unseen-code", act.text, why, "npm config list", "high")
     elif words[:1] in (
         ["deprecate"],
         ["owner"],
@@ -96,6 +99,17 @@ def _npm(act: Act, world: World) -> Iterator[Finding]:
     ) and words[1:2] not in (["ls"], ["list"]):
         yield risky("publishes", act.text, "it changes a package for all who use it", "npm view .")
     yield from _odd_source(act)
+
+
+def _moves_source(words: list[str]) -> bool:
+    """``npm config set registry …``, and the same in other words."""
+    given = (
+        words[2:] if words[:2] == ["config", "set"] else words[1:] if words[:1] == ["set"] else []
+    )
+    return (
+        bool(given)
+        and re.match(r"(?:@[\w-]+:)?registry\b|https?-proxy\b|proxy\b", given[0]) is not None
+    )
 
 
 _PUBLISHERS = {

@@ -177,6 +177,7 @@ READERS = (
     "hexdump", "base64", "base32", "cut", "sort", "uniq", "paste", "vi", "vim", "nano", "emacs",
     "view", "code", "diff", "cmp", "comm", "colordiff", "delta", "sdiff", "vimdiff", "fold", "rev",
     "dd", "gzip", "bzip2", "xz", "pr", "column", "tr", "split", "most", "hd", "zcat", "jq", "yq",
+    "sqlite3", "sqlite",
     *_SEARCHES,
 )  # fmt: skip
 

@@ -8,7 +8,7 @@ from hookline.builtin.shell_guard.families.writing import written
 from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
 from hookline.builtin.shell_guard.secret_files import is_secret_name
 from hookline.builtin.shell_guard.targets import targets
-from hookline.builtin.shell_guard.world import World
+from hookline.builtin.shell_guard.world import Place, World
 
 __all__ = ["FAMILY"]
 
@@ -58,6 +58,35 @@ def _sends(act: Act, world: World) -> Iterator[Finding]:
             return
     if not local and act.producers:
         yield from _read_from(act, world)
+    if not local:
+        yield from _belongings(act, world)
+
+
+# Where anybody can fetch what is put there.
+_DROPS = re.compile(
+    r"(?i)//(?:[\w-]+\.)*(?:transfer\.sh|file\.io|0x0\.st|termbin\.com|paste\.rs|ix\.io|bashupload\.com"
+    r"|gofile\.io|temp\.sh|oshi\.at|catbox\.moe|anonfiles\.com|pastebin\.com|webhook\.site|requestbin\.\w+"
+    r"|pipedream\.net|oast\.\w+|oastify\.com|interact\.sh|burpcollaborator\.net)(?:[/:?]|$)"
+)
+_GIVES = ("-T", "-F", "-d", "--upload-file", "--form", "--data", "--json", "--post", "--body")
+
+
+def _belongings(act: Act, world: World) -> Iterator[Finding]:
+    """Somebody's own files for another machine, or anything for a place that is open to all."""
+    words = act.words[1:]
+    if any(_DROPS.search(word) for word in words) and any(
+        word.startswith(_GIVES) for word in words
+    ):
+        yield risky("sends-out", act.text[:120], "anybody could read it there", radius="high")
+    remote = act.name in ("scp", "rsync") and len(words) > 1 and ":" in words[-1].partition("/")[0]
+    for word in words[:-1] if remote else ():
+        if word.startswith("-") or ":" in word.partition("/")[0]:
+            continue
+        for target in targets(word, act, world):
+            if target.place in (Place.PERSONAL, Place.HOME):
+                why = f"{target.place.value} would leave this machine"
+                yield risky("sends-out", f"{act.name} {word}", why, radius="high")
+                return
 
 
 def _variables(act: Act, world: World) -> Iterator[Finding]:
@@ -111,11 +140,21 @@ def _curl(act: Act, world: World) -> Iterator[Finding]:
                 "nothing brings it back",
                 radius="high",
             )
+    elif method.upper() in ("PATCH", "PUT") and _is_signed(act) and not _LOCAL.search(address):
+        words = f"{act.name} -X {method} {address}"
+        yield risky("changes-remote", words, "it changes something for everybody", radius="high")
     if re.search(r"/(?:_delete_by_query|_shutdown|_forcemerge)\b", address):
         yield risky(
             "changes-remote", f"{act.name} {address}", "nothing brings it back", radius="high"
         )
     yield from _saved(act, world)
+
+
+def _is_signed(act: Act) -> bool:
+    """Whether it is sent in somebody's name."""
+    return any(
+        re.match(r"(?i)authorization:|x-api-key:|private-token:", word) for word in act.words
+    )
 
 
 def _saved(act: Act, world: World) -> Iterator[Finding]:

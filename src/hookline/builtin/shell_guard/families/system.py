@@ -83,6 +83,13 @@ def _firewall(act: Act, world: World) -> Iterator[Finding]:
         yield risky("changes-system", act.text, "it changes who reaches this machine")
 
 
+def _proxies(act: Act, world: World) -> Iterator[Finding]:
+    """``networksetup`` of macOS."""
+    if any(word.startswith(("-set", "-remove", "-create")) for word in act.words[1:]):
+        why = "what this machine sends may go another way"
+        yield risky("changes-system", act.text, why, "networksetup -listallhardwareports", "high")
+
+
 _IP = re.compile(r"set|del|delete|flush|add|change|replace|down")
 
 
@@ -163,6 +170,7 @@ FAMILY: Family = {
     ),
     **dict.fromkeys(("ip", "ifconfig", "ifdown", "route"), _ip),
     "nmcli": _NMCLI,
+    "networksetup": _proxies,
     **dict.fromkeys(
         ("sysctl", "swapoff", "rmmod", "insmod", "modprobe", "kexec", "setenforce", "aa-teardown",
          "aa-disable", "spctl", "csrutil", "hostnamectl", "timedatectl", "localectl"),

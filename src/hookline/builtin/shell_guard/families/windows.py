@@ -32,6 +32,15 @@ _RUNNERS = frozenset({"invoke-expression", "iex"})
 _STOPPERS = frozenset({"stop-computer", "restart-computer", "stop-service", "shutdown"})
 _LOOSENS = frozenset({"set-executionpolicy", "set-mppreference", "disable-windowsdefender"})
 _STARTS = frozenset({"start-process", "saps", "start", "invoke-item", "ii"})
+# Where what was just downloaded lies.
+_LANDS = lazy(r"\$env:te?mp\b|%te?mp%|[\\/](?:temp|downloads)[\\/]", re.IGNORECASE)
+# What is typed at a prompt by itself; other programs are not called so.
+_TYPED = (
+    "Remove-Item", "Clear-Content", "Clear-Item", "Clear-RecycleBin", "Format-Volume", "Clear-Disk",
+    "Initialize-Disk", "Remove-Partition", "Remove-Volume", "Invoke-Expression", "iex",
+    "Stop-Computer", "Restart-Computer", "Stop-Service", "Set-ExecutionPolicy", "Set-MpPreference",
+    "Disable-WindowsDefender", "Start-Process", "Stop-Process", "del", "erase", "rd", "deltree",
+)  # fmt: skip
 _KILLERS = frozenset({"stop-process", "spps", "kill", "taskkill"})
 _FETCHED = lazy(
     r"\b(?:iwr|irm|curl|wget|invoke-webrequest|invoke-restmethod|downloadstring|downloadfile"
@@ -107,7 +116,7 @@ def _one(name: str, command: list[str], text: str, act: Act, world: World) -> It
         yield verdict("runs-unseen-code", words, "it runs what nobody has read", radius="high")
     elif name in _STOPPERS:
         yield fatal("kills", words, "the machine or a service of it would stop")
-    elif name in _LOOSENS or (name in _STARTS and _FETCHED.search(text)):
+    elif name in _LOOSENS or (name in _STARTS and (_FETCHED.search(text) or _LANDS.search(words))):
         why = "nobody has read what may run then"
         yield risky("runs-unseen-code", words, why, radius="high")
     elif name in _KILLERS and any("*" in word for word in command[1:]):
@@ -165,6 +174,30 @@ def _removes(command: list[str], act: Act, world: World, *, piped: bool) -> Iter
 # -- programs of their own
 
 _REGISTRY = verbs((Verb("(?i:delete|unload|restore|import)", "changes-system", _GONE, "", "high"),))
+# Under these names stands what Windows starts by itself, or holds everybody to.
+_STANDING = lazy(r"\b(?:hklm|hkey_local_machine)\b|run(?:once)?\b|policies", re.IGNORECASE)
+
+
+def _registry(act: Act, world: World) -> Iterator[Finding]:
+    yield from _REGISTRY(act, world)
+    if act.words[1:2] and act.words[1].lower() == "add" and _STANDING.search(act.text):
+        why = "it changes what Windows starts by itself, or holds all users to"
+        yield risky("changes-system", act.text, why, radius="high")
+
+
+_SHUTS = lazy(r"\b(?:off|reset|delete|disabled?)\b|portproxy\b.*\badd\b|\bset\b.*\bproxy\b", re.I)
+
+
+def _network(act: Act, world: World) -> Iterator[Finding]:
+    if _SHUTS.search(" ".join(act.words[1:])):
+        why = "it opens or closes the machine to the network"
+        yield risky("changes-system", act.text, why, radius="high")
+
+
+_LOGS = verbs(
+    (Verb("(?i:cl|clear-log|sl|set-log)", "weakens-guard", "the record of what happened goes", "",
+          "high"),)
+)  # fmt: skip
 _SHADOWS = verbs(
     (
         Verb("(?i:delete|resize) \\S+", "deletes", "the last way back to older files goes", "",
@@ -220,9 +253,11 @@ _SHELLS = frozenset({"cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh", "
 
 FAMILY: Family = {
     **dict.fromkeys(_SHELLS, _shell),
-    "Remove-Item": lambda act, world: _judged(act.text, act, world),
+    **dict.fromkeys(_TYPED, lambda act, world: _judged(act.text, act, world)),
     **dict.fromkeys(("wsl", "wsl.exe"), _wsl),
-    **dict.fromkeys(("reg", "reg.exe"), _REGISTRY),
+    **dict.fromkeys(("reg", "reg.exe"), _registry),
+    **dict.fromkeys(("netsh", "netsh.exe"), _network),
+    **dict.fromkeys(("wevtutil", "wevtutil.exe"), _LOGS),
     **dict.fromkeys(("vssadmin", "wmic", "wbadmin"), _SHADOWS),
     "bcdedit": _boot,
     "diskpart": _script,
