@@ -12,42 +12,50 @@ from hookline.builtin.shell_guard.model import Act, Finding, risky
 from hookline.builtin.shell_guard.targets import Target, targets
 from hookline.builtin.shell_guard.world import Place, World
 
-__all__ = ["call_arguments", "removals", "shown", "texts_in"]
+__all__ = ["call_arguments", "quotes_in", "removals", "shown", "texts_in"]
 
 _MAX_CALLS = 200
 
 _TREES = lazy(
     r"\b(?:rmtree|rm_rf!?|rm_r|remove_tree|rmSync|rmdirSync|removeSync|remove_dir_all|rimraf"
-    r"|emptyDirSync|deleteRecursively|deleteDirectory|deleteDir|delete-directory|delete-tree"
+    r"|emptyDirSync|emptyDir|deleteRecursively|deleteDirectory|deleteDir|delete-directory|delete-tree"
     r"|delete_recursive|removeDirectoryRecursive|removePathForcibly|removeItem|del_dir_r"
     r"|file delete(?: -force)?"
-    r"|removedirs|remove_entry_secure|RemoveAll|fs\.rm|fs\.promises\.rm|Deno\.remove)[\s(]+"
+    r"|removedirs|remove_entry_secure|RemoveAll|fs\.rm|fs['\"]\)\.rm|fs\.promises\.rm|Deno\.remove)[\s(]+"
     r"|(?<![\w.-])rm\s*\((?=[^\n]{0,200}recursive)"
 )
 _FILES = lazy(
     r"\bos\.remove\b\s*\(|\bos\.unlink\b\s*\(|\bunlink(?:Sync)?\b[\s(]+|\bos\.rmdir\b\s*\("
     r"|\brmdir\b\s*\(|\bFile\.delete\b[\s(]+|\bFileUtils\.(?:rm|remove)\w*[\s(]+"
     r"|\bfile_put_contents\b\s*\("
-    r"|\btruncate(?:Sync)?\b\s*\(|\bPath\.unlink\b\s*\(|\bfile\.remove\b\s*\(|\bFile\.rm!?[\s(]+"
+    r"|\btruncate(?:Sync)?\b\s*\(|\btruncate\s+(?=['\"])|\bPath\.unlink\b\s*\(|\bfile\.remove\b\s*\(|\bFile\.rm!?[\s(]+"
     r"|\bdelete-file[\s(]+|\bFiles\.delete\w*\s*\(|\bremoveFile[\s(]+"
 )
 # A file that is named as it stands there.
 _ONE = lazy(r"\s*\(?\s*['\"][^'\"{$]*['\"]\s*(?:,[^'\"]*)?\)?\s*")
 _MAPPED = lazy(r"['\"](?:unlink|rmdir)['\"]\s*,")
 _EACH = lazy(r"\.(?:unlink|rmdir|delete)\(\s*(?:missing_ok=\w+)?\s*\)")
+_SYMBOL = lazy(r"\b(?:Pathname|Dir)\b[^\n]{0,300}&:(?:delete|unlink|rmtree|rmdir)\b")
 _LISTS = lazy(
     r"(?P<of>['\"][^'\"\n]*['\"])?[)]*\.?\b(?:r?glob|walk|iterdir|listdir|scandir|readdir(?:Sync)?"
     r"|opendir|list\.files|list_files|listFiles|Dir\.(?:glob|entries|each_child|children))[\s(]+"
 )
 _PATH_BEFORE = lazy(
-    r"Path\(\s*(['\"])(?P<path>[^'\"]*)\1\s*\)\.(?P<call>unlink|rmdir|write_text|write_bytes"
-    r"|touch|open)\s*\("
+    r"Path\(\s*(?P<q>['\"])(?P<path>[^'\"]*)(?P=q)\s*\)(?:\.expanduser\(\))?\."
+    r"(?P<call>unlink|rmdir|write_text|write_bytes|touch|open|rename|replace)\s*\("
+    # What Ruby calls so, and any text that became a path before.
+    r"|Pathname(?:\.new)?\(\s*(?P<r>['\"])(?P<ruby>[^'\"]*)(?P=r)\s*\)(?:\.expand_path)?\."
+    r"(?P<has>unlink|rmdir|rmtree|delete|rename|write)\b"
+    r"|(?P<p>['\"])(?P<other>[~/.][^'\"]*)(?P=p)\s*\)?(?:\.expanduser\(\))?\."
+    r"(?P<does>unlink|rmdir|write_text|write_bytes|rmtree)\b"
 )
 _TEXT = lazy(
     r"'''(.*?)'''|\"\"\"(.*?)\"\"\"|'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|`([^`]*)`"
     r"|\{([^{}]*)\}",
     re.DOTALL,
 )
+# An escaped mark begins no text: else the rest would be read again from each.
+_QUOTED = lazy(r"\\.|'((?:[^'\\\n]|\\.)*+)'|\"((?:[^\"\\\n]|\\.)*+)\"")
 _HOMES = lazy(
     r"\bhome\(\)|expanduser|\bHOME\b|homedir\(\)|Dir\.home|userInfo\(\)|user_home!?\(\)"
     r"|user\.home|UserHomeDir|(?<![\w/\"'])~(?![\w/=])"
@@ -62,6 +70,11 @@ def shown(code: str) -> str:
 def texts_in(code: str) -> list[str]:
     """The texts that are written in code."""
     return ["".join(part or "" for part in found) for found in _TEXT.findall(code)]
+
+
+def quotes_in(code: str) -> list[str]:
+    """The texts in quotes alone, those between braces too."""
+    return [one or other for one, other in _QUOTED.findall(code)]
 
 
 def call_arguments(code: str, start: int) -> str:
@@ -100,18 +113,21 @@ def removals(code: str, act: Act, world: World) -> Iterator[Finding]:
                     removed(act, target, deep=deep, world=world), act, f"{call}({target.word})"
                 )
     for match in _PATH_BEFORE.finditer(code):
-        for target in _named(f"'{match['path']}'", act, world):
-            if match["call"] in ("unlink", "rmdir"):
-                yield from removed(act, target, deep=False, world=world)
+        path = match["path"] or match["ruby"] or match["other"] or ""
+        call = match["call"] or match["has"] or match["does"]
+        for target in _named(f"'{path}'", act, world):
+            if call in ("unlink", "rmdir", "rmtree", "delete"):
+                yield from removed(act, target, deep=call == "rmtree", world=world)
             else:
-                yield from written(act, target, f"{match['call']} {target.word}")
+                yield from written(act, target, f"{call} {target.word}")
     each = listed and (
         _EACH.search(code)
         or any(
             not _ONE.fullmatch(call_arguments(code, match.end())) for match in _FILES.finditer(code)
         )
     )
-    if _MAPPED.search(code) or (each and _lists(code, act, world)):
+    by_symbol = _SYMBOL.search(code) and (not listed or _lists(code, act, world))
+    if _MAPPED.search(code) or by_symbol or (each and _lists(code, act, world)):
         yield risky(
             "deletes", f"{act.name}: {shown(code)}", "every file that is found goes", radius="high"
         )

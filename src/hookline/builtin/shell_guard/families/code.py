@@ -4,9 +4,18 @@ Finds calls by name and reads the texts among their arguments; a text alone is n
 """
 
 import re
+import shlex
 from collections.abc import Iterator
 
-from hookline.builtin.shell_guard.families.calls import call_arguments, removals, shown, texts_in
+from hookline.builtin.shell_guard.families.calls import (
+    call_arguments,
+    quotes_in,
+    removals,
+    shown,
+    texts_in,
+)
+from hookline.builtin.shell_guard.families.handing import SHELLS, handed, hidden_runs, templates
+from hookline.builtin.shell_guard.families.spelling import spelled
 from hookline.builtin.shell_guard.families.sql import judged_sql
 from hookline.builtin.shell_guard.families.writing import WIPES, written
 from hookline.builtin.shell_guard.lazy import lazy
@@ -19,24 +28,24 @@ __all__ = ["FAMILY", "ROWS", "judged_code"]
 
 _MAX_CODE = 65_536
 _MAX_CALLS = 200
+# Characters that are spelled out in one step.
+_PER_STEP = 512
 
-_SHELLS = lazy(
-    r"\b(?:os\.(?:system|popen|exec[lv]p?e?|spawn[lv]p?e?|posix_spawn|execute)|subprocess\.\w+"
-    r"|exec(?:Sync|File|FileSync)?"
-    r"|spawn(?:Sync)?|system|popen[234]?|io\.popen|shell_exec|passthru|proc_open|check_call"
-    r"|check_output"
-    r"|Popen|getoutput|Open3\.\w+|pty\.spawn|Deno\.Command|Bun\.spawn\w*|run|shell-command"
-    r"|call-process|System\.cmd|:os\.cmd|os:cmd|Sys\.command|callCommand|ProcessBuilder|shell/sh"
-    r"|run-program|system\*|do shell script)\b\s*\(?"
-    r"|(?:\bqx|%x)\s*(?=[{(\[/])"
-)
 # In perl, ruby and php these run a command; elsewhere they only hold a text.
 _TICKS = lazy(r"(?:^|(?<=[=;({\s]))`([^`]*)`")
-_OPENS = lazy(r"\bopen\s*\(|\bio\.open\s*\(|\bfopen\s*\(|\bFile\.(?:open|write)\b[\s(]*")
+_OPENS = lazy(
+    r"\bopen\s*\(|\bio\.open\s*\(|\bfopen\s*\(|\bFile\.(?:open|write)\b[\s(]*"
+    r"|\b(?:File|IO)\.(?:binwrite|write|truncate)\b[\s(]*"
+    r"|\bopen\s+(?:my\s+)?\$?\w+\s*,"
+)
 _WRITES = lazy(
     r"\b(?:writeFileSync|writeFile|appendFileSync|write_text|write_bytes|copyfile|copy2?|move"
-    r"|rename(?:Sync)?|symlink|copyFileSync)\s*\("
+    r"|rename(?:Sync)?|symlink|copyFileSync|createWriteStream|appendFile|writeTextFile(?:Sync)?"
+    r"|outputFile(?:Sync)?|cpSync|copyFile|Bun\.write|symlinkSync|copytree|copy_file|mv|cp|os\.replace)\s*\("
+    r"|\brename\s+(?=['\"])|\bFileUtils\.(?:cp|mv|copy|move|ln|install)\w*\s+(?=['\"])"
 )
+_WRITES_AT_ONCE = lazy(r"write|truncate")
+_PERL_MODE = lazy(r"\+?[<>]{1,2}(?::[\w():-]{1,40})?")
 _MODE = lazy(r"r?b?[wax]b?\+?t?|[rab]+\+b?|[><]{1,2}")
 _HIDDEN = lazy(
     r"b64decode|base64|fromhex|unhexlify|atob\(|marshal\.loads|zlib\.decompress|codecs\.decode"
@@ -69,6 +78,19 @@ _SIGNALS = lazy(r"\bos\.kill(?:pg)?\s*\(\s*(-?1)\b|process\.kill\(\s*-?1\b")
 def judged_code(code: str, act: Act, world: World) -> Iterator[Finding]:
     """What speaks against running code that is not shell."""
     code = code[:_MAX_CODE]
+    yield from _judged(code, act, world)
+    if not world.spend(1 + len(code) // _PER_STEP):
+        return
+    plain = spelled(code)
+    if plain != code:
+        # Beside what is written, never in its place: no spelling makes code better.
+        yield from _judged(plain, act, world)
+    yield from hidden_runs(plain, act)
+    yield from handed(plain, act)
+    yield from templates(plain, act, world)
+
+
+def _judged(code: str, act: Act, world: World) -> Iterator[Finding]:
     yield from removals(code, act, world)
     yield from _commands(code, act, world)
     yield from _written(code, act, world)
@@ -92,7 +114,7 @@ def judged_code(code: str, act: Act, world: World) -> Iterator[Finding]:
         yield risky("deletes", f"{act.name}: {shown(code)}", "programs are told to end or remove")
     if _SIGNALS.search(code):
         yield risky("kills", f"{act.name}: {shown(code)}", "every process would be signalled")
-    for text in texts_in(code):
+    for text in dict.fromkeys((*texts_in(code), *quotes_in(code))):
         if is_secret(text) and re.search(r"\bopen\b|read|load|Path|slurp|File|fs\.|copy", code):
             yield risky("reads-secret", text, "that file usually holds secrets")
 
@@ -114,7 +136,7 @@ def _commands(code: str, act: Act, world: World) -> Iterator[Finding]:
     if act.name.startswith(("perl", "ruby", "php")):
         for text in _TICKS.findall(code)[:_MAX_CALLS]:
             yield from found_in(text, world, nested=True)
-    for count, match in enumerate(_SHELLS.finditer(code)):
+    for count, match in enumerate(SHELLS.finditer(code)):
         if count == _MAX_CALLS:
             return
         given = call_arguments(code, match.end())
@@ -123,12 +145,32 @@ def _commands(code: str, act: Act, world: World) -> Iterator[Finding]:
             continue
         text = words[0] if " " in words[0] or len(words) == 1 else " ".join(words)
         yield from found_in(text.replace("\\'", "'").replace('\\"', '"'), world, nested=True)
+        if text is not words[0] and any(" " in word for word in words[1:]):
+            # `["sh", "-c", "a b"]`: what is one word there is one for the shell.
+            yield from found_in(shlex.join(words), world, nested=True)
+
+
+def _piped(words: list[str], act: Act, world: World) -> Iterator[Finding]:
+    """perl's ``open(F, "|CODE")`` and ``open(F, "CODE|")``."""
+    from hookline.builtin.shell_guard.judging import found_in
+
+    text = words[0].strip("|- ") or " ".join(words[1:])
+    yield from found_in(text, world, nested=True)
+    if re.fullmatch(r"\s*(?:/\w+)*/?(?:ba|z|da|k)?sh\s*", text):
+        words_of_it = f"{act.name}: open {words[0]}"
+        yield risky("runs-unseen-code", words_of_it, "a shell runs what is written to it")
 
 
 def _written(code: str, act: Act, world: World) -> Iterator[Finding]:
     for match in _OPENS.finditer(code):
         words = texts_in(call_arguments(code, match.end()))
-        writes = "File.write" in match.group() or any(_MODE.fullmatch(word) for word in words[1:2])
+        if len(words) > 1 and _PERL_MODE.fullmatch(words[0]):
+            words = [f"{words[0].strip('+<')}{words[1]}" if ">" in words[0] else words[1]]
+        if act.name.startswith("perl") and words and "|" in (words[0][:1], words[0][-1:]):
+            yield from _piped(words, act, world)
+        writes = _WRITES_AT_ONCE.search(match.group()) is not None or any(
+            _MODE.fullmatch(word) for word in words[1:2]
+        )
         if words and (writes or words[0].startswith(">")):
             for target in targets(words[0].lstrip("> "), act, world):
                 yield from written(act, target, f"open {words[0]}", adds="a" in "".join(words[1:2]))
@@ -146,6 +188,9 @@ _CODE_OPTIONS = {
     "node": ("-e", "--eval", "-p", "--print"),
     "deno": ("eval",),
     "bun": ("-e", "--eval"),
+    "zx": ("-e", "--eval"),
+    "tsx": ("-e", "--eval", "-p", "--print"),
+    "ts-node": ("-e", "--eval", "-p", "--print"),
     "php": ("-r", "-B", "-R"),
     "lua": ("-e",),
     "Rscript": ("-e",),
@@ -190,6 +235,8 @@ def _interpreter(act: Act, world: World) -> Iterator[Finding]:
                 radius="high",
             )
         yield from judged_code(text, act, world)
+    if act.words[1:2] == ("exec",) and kind == "bun":
+        yield from _shell_of_bun(act, world)
     if kind in ("perl", "ruby") and code:
         yield from _in_place(act, code, world)
     if operands and operands[0].rpartition("/")[2] in (
@@ -204,6 +251,14 @@ def _interpreter(act: Act, world: World) -> Iterator[Finding]:
         yield from DATABASES["rails"](act, world)
 
 
+def _shell_of_bun(act: Act, world: World) -> Iterator[Finding]:
+    """``bun exec CODE`` takes shell commands, not a program's name."""
+    from hookline.builtin.shell_guard.judging import found_in
+
+    for text in act.words[2:3]:
+        yield from found_in(text, world, nested=True)
+
+
 def _codes(act: Act, options: tuple[str, ...]) -> Iterator[str]:
     words = act.words
     for at, word in enumerate(words[1:], start=1):
@@ -213,6 +268,8 @@ def _codes(act: Act, options: tuple[str, ...]) -> Iterator[str]:
             yield words[at + 1]
         elif word[:2] in options and len(word) > 2 and not clustered:
             yield word[2:]
+        elif word.startswith("--") and word.partition("=")[0] in options:
+            yield word.partition("=")[2]
 
 
 def _in_place(act: Act, code: list[str], world: World) -> Iterator[Finding]:
@@ -238,7 +295,7 @@ FAMILY: Family = {
          "julia",
          "pypy", "pypy3", "osascript", "ipython", "elixir", "erl", "emacs", "groovy", "scala",
          "kotlin", "swift", "ghc", "clojure", "clj", "bb", "racket", "guile", "sbcl", "expect",
-         "tclsh", "jshell", "R", "irb"),
+         "tclsh", "jshell", "R", "irb", "zx", "tsx", "ts-node"),
         _interpreter,
     ),
 }  # fmt: skip

@@ -1,0 +1,137 @@
+"""Code of other languages that hands a shell to another machine, or runs what it hides."""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from hookline.builtin.shell_guard.families.calls import call_arguments, shown, texts_in
+from hookline.builtin.shell_guard.families.hidden import DECODES, made_names
+from hookline.builtin.shell_guard.lazy import lazy
+from hookline.builtin.shell_guard.model import Act, Finding, fatal, risky
+from hookline.builtin.shell_guard.world import World
+
+__all__ = ["SHELLS", "handed", "hidden_runs", "templates"]
+
+_MAX_CALLS = 200
+
+SHELLS = lazy(
+    r"\b(?:os\.(?:system|popen|exec[lv]p?e?|spawn[lv]p?e?|posix_spawn|execute)|subprocess\.\w+"
+    r"|exec(?:Sync|File|FileSync)?"
+    r"|spawn(?:Sync)?|system|popen[234]?|io\.popen|shell_exec|passthru|proc_open|check_call"
+    r"|check_output"
+    r"|Popen|getoutput|Open3\.\w+|pty\.spawn|Deno\.Command|Bun\.spawn\w*|run|shell-command"
+    r"|call-process|System\.cmd|:os\.cmd|os:cmd|Sys\.command|callCommand|ProcessBuilder|shell/sh"
+    r"|run-program|system\*|do shell script|pcntl_exec|getstatusoutput|create_subprocess_\w+"
+    r"|execaCommand(?:Sync)?|posix_spawnp)\b\s*\(?"
+    r"|(?:\bqx|%x)\s*(?=[{(\[/])"
+)
+_MORE_SHELLS = lazy(
+    r"\b(?:execa(?:Sync)?|exec[lv]p?e?|eval|spawn[lv]p?e?|startfile|command)\b\s*\(?"
+)
+_CONNECTS = lazy(
+    r"create_connection\(|fsockopen\(|\bIO::Socket|\bTCPSocket\b|\bnet\.(?:connect|createConnection"
+    r"|Socket)\b|\)\.(?:connect|createConnection)\(|stream_socket_client\(|socket_connect\("
+    r"|\b(?:Deno|Bun)\.connect\(|socket\.tcp\(|\bsocket\.connect\(|\bconnect\s*\(\s*\w+\s*,\s*"
+    r"(?:sockaddr_in|pack_sockaddr_in)|\bTelnet\(|\bopen_connection\("
+)
+_SOCKET = lazy(r"\bsocket\b|\bSocket\b|['\"](?:node:)?(?:net|tls)['\"]")
+_CONNECT = lazy(r"\.connect(?:_ex)?\s*\(|\bconnect\s*\(")
+_HANDS = lazy(
+    r"\bdup2\b|\bpty\.spawn\b|[<>]&\s*\d|[<>]&\s*[\w$=]|\breopen\b|\bfdopen\b|\.pipe\s*\(|\bstdio\s*:"
+    r"|\bproc_open\b|std(?:in|out)\s*=|\bfileno\b|\bpcntl_exec\b|=>\s*\w*s(?:ock\w*)?\b"
+)
+_INTERACTIVE = lazy(
+    r"['\"`\s(](?:(?:/usr)?/bin/)?(?:env\s+)?(?:(?:ba|z|da|k|a|fi|c|tc)?sh|cmd(?:\.exe)?"
+    r"|powershell(?:\.exe)?|pwsh)(?:\s+-[il]{1,2})?(?:\s+[<>\d&][^'\"`]{0,60})?['\"`\s)]"
+)
+_RECEIVES = lazy(
+    r"\brecv(?:_into)?\b|\bread_until\b|\.gets\b|\.readline\b|\bfgets\b|<\$\w*>|\bwhile\s*\(?\s*<|\.on\(\s*['\"]data|\.sysread\b|:receive\("
+)
+_FETCHES = lazy(
+    r"\brequests\.(?:get|post)\b|\burlopen\b|\bhttps?\b['\"]?\)?\.get\(|\bfetch\(|\bURI\.open\b"
+    r"|\bLWP::Simple\b|\bfile_get_contents\(\s*['\"]https?:|\bcurl_exec\b|\bNet::HTTP\b|\bopen-uri\b"
+)
+_RUNS = lazy(
+    r"(?<![.\w])(?:eval|exec|system|Function|os\.(?:system|popen)|execSync|shell_exec|passthru"
+    r"|loadstring|load)\b\s*\(?"
+)
+_LOCAL = lazy(r"['\"](?:localhost|127\.0\.0\.1|::1|0\.0\.0\.0)[:'\"]")
+_SCRIPTING = ("node", "nodejs", "bun", "deno", "zx", "tsx", "ts-node")
+_TEMPLATE = lazy(
+    r"(?:(?<![\w$\\])\$|\b(?:Bun|zx|dax|execa)\.\$|\b(?:execa|execaCommand|sh|shell))"
+    r"(?:\(\{[^{}`]{0,200}\}\))?(?:\.\w{1,20}(?:\([^()`]{0,80}\))?){0,3}`(?P<code>[^`]*+)`"
+)
+_HOLE = lazy(r"\$\{[^{}]{0,400}\}")
+_NAME = lazy(r"[\s(\[]*+([$@]?\w+)")
+
+
+def templates(code: str, act: Act, world: World) -> Iterator[Finding]:
+    """Texts that a tag such as ``Bun.$`` or the ``$`` of zx runs as shell commands."""
+    from hookline.builtin.shell_guard.judging import found_in
+
+    if "`" not in code or not act.name.startswith(_SCRIPTING):
+        return
+    for match in islice(_TEMPLATE.finditer(code), _MAX_CALLS):
+        # What a hole will hold is as unknown as a variable that nobody has set.
+        yield from found_in(_HOLE.sub("${given_to_template}", match["code"]), world, nested=True)
+
+
+def hidden_runs(code: str, act: Act) -> Iterator[Finding]:
+    """Commands that code decodes first, from what could not be decoded here."""
+    if not DECODES.search(code):
+        return
+    names = made_names(code)
+    for pattern in (SHELLS, _MORE_SHELLS):
+        for match in islice(pattern.finditer(code), _MAX_CALLS):
+            given = call_arguments(code, match.end())
+            name = _NAME.match(given)
+            if DECODES.search(given) or (name is not None and name[1] in names):
+                words = f"{act.name}: {shown(code[match.start() :])}"
+                why = "the command it runs is decoded first, and nobody can read it here"
+                yield risky("runs-unseen-code", words, why, radius="high")
+                return
+
+
+def handed(code: str, act: Act) -> Iterator[Finding]:
+    """A connection to somewhere together with a shell, or with running what comes from there."""
+    fetched = _FETCHES.search(code) is not None
+    if not fetched and not _connects(code):
+        return
+    words = f"{act.name}: {shown(code)}"
+    interactive = _INTERACTIVE.search(code) is not None
+    if fetched and _runs_unknown(code, (_RUNS,)):
+        why = "what it runs comes from another machine, and nobody has read it"
+        yield risky("runs-unseen-code", words, why, radius="high")
+    if not _connects(code):
+        return
+    if interactive and (_HANDS.search(code) or _runs_shell(code)):
+        yield fatal("sends-out", words, "it hands a shell to another machine")
+    elif _RECEIVES.search(code) and _runs_unknown(code, (SHELLS, _MORE_SHELLS)):
+        say = risky if _LOCAL.search(code) else fatal
+        yield say("sends-out", words, "it runs what another machine sends", radius="high")
+
+
+def _connects(code: str) -> bool:
+    if _CONNECTS.search(code):
+        return True
+    return bool(_SOCKET.search(code) and _CONNECT.search(code))
+
+
+def _runs_shell(code: str) -> bool:
+    """Whether a shell is started that is given no script."""
+    for pattern in (SHELLS, _MORE_SHELLS):
+        for match in islice(pattern.finditer(code), _MAX_CALLS):
+            words = [word for word in texts_in(call_arguments(code, match.end())) if word]
+            if words and "-c" not in words and _INTERACTIVE.fullmatch(f"'{words[0]}'"):
+                return True
+    return False
+
+
+def _runs_unknown(code: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
+    for pattern in patterns:
+        for match in islice(pattern.finditer(code), _MAX_CALLS):
+            given = call_arguments(code, match.end())
+            name = _NAME.match(given)
+            if name is not None and not name[1].isdigit() and given.lstrip("( [")[:1] not in "'\"`":
+                return True
+    return False
