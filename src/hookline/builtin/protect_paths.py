@@ -141,8 +141,9 @@ def _worth_a_look(
 
 def _may_be(rules: "_Rules", own: OwnFiles, spots: Iterable[str]) -> bool:
     """Whether anything could be said about these places by their names."""
-    places = spelled("".join([spot + END for spot in spots]))
-    return rules.may_be(places) or own.may_be(places)
+    places = "".join([spot + END for spot in spots])
+    # What was moved is known by its own spelling, which is that of the disk.
+    return rules.may_be(spelled(places)) or own.may_be(places)
 
 
 def _is_plain(touch: Touch) -> bool:

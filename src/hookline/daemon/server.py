@@ -105,11 +105,14 @@ class Server:
     # What connections are told and tell
 
     def speak_up(self) -> None:
-        """Everybody who has come hears of us."""
+        """Everybody who has come hears of us; an event that has its turn waits for that."""
         full = self._paused or len(self._connections) >= self._most
-        if self._listener is not None and not full:
-            self._accept(Pace.LATER)
-        self.waiting.acknowledge_overdue()
+        try:
+            if self._listener is not None and not full:
+                self._accept(Pace.LATER)
+            self.waiting.acknowledge_overdue()
+        except Exception as error:  # another client's trouble
+            self.note(f"somebody could not be heard: {type(error).__name__}: {error}")
 
     def start_soon(self, connection: Connection) -> None:
         """All that have their turn in one moment are started by one call."""
@@ -225,24 +228,32 @@ class Server:
             if not self._room():
                 self._pause_accepting("there are as many connections as there may be")
                 return None
+        while True:
+            try:
+                # What `socket.accept` does beside this costs more than this.
+                number, _ = self._listener._accept()  # type: ignore[attr-defined]
+            except (BlockingIOError, InterruptedError, ConnectionError):
+                return None  # whoever it was has gone again
+            except OSError as error:
+                self._pause_accepting(error.strerror or "there are no descriptors left")
+                return None
+            sock = _socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, number)
+            if self._is_ours(sock):
+                connection = Connection(self, sock, now)
+                self._connections[connection] = None
+                return connection
+            sock.close()
+
+    def _is_ours(self, sock: _socket.socket) -> bool:
+        """Whether our own user is at the other end."""
         try:
-            # What `socket.accept` does beside this costs more than this.
-            number, _ = self._listener._accept()  # type: ignore[attr-defined]
-        except (BlockingIOError, InterruptedError, ConnectionError):
-            return None  # whoever it was has gone again
-        except OSError as error:
-            self._pause_accepting(error.strerror or "there are no descriptors left")
-            return None
-        sock = _socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, number)
-        sock.setblocking(False)
-        uid = peer_uid(sock)
+            sock.setblocking(False)
+            uid = peer_uid(sock)
+        except OSError:
+            return False  # it has gone already
         if uid != self._uid:
             self.note(f"refused a connection of user {uid}: only our own user may ask")
-            sock.close()
-            return None
-        connection = Connection(self, sock, now)
-        self._connections[connection] = None
-        return connection
+        return uid == self._uid
 
     def _room(self) -> bool:
         """Makes room by ending the connection that has been idle longest."""

@@ -50,11 +50,13 @@ class Waiting:
 
     def _tick(self) -> None:
         now = monotonic()
-        for client in tuple(self._pending):
-            client.keep_alive(now)
-        self._ticking = bool(self._pending)
-        if self._ticking:
-            self._loop.call_later(_KEEP_ALIVE, self._tick)
+        try:
+            for client in tuple(self._pending):
+                client.keep_alive(now)
+        finally:  # whatever happens to one of them, the others wait on
+            self._ticking = bool(self._pending)
+            if self._ticking:
+                self._loop.call_later(_KEEP_ALIVE, self._tick)
 
     def acknowledge_soon(self, client: _Client, now: float) -> None:
         """Puts it off: what shares a commit with others is mostly answered before it is due."""

@@ -459,3 +459,22 @@ def test_hooklines_own_files_are_protected_where_they_are(world: World, tmp_path
     assert verdict(shell("rm -rf $HOOKLINE_HOME")) is Verdict.DENY
     assert verdict(read(f"{state}/journal.db")) is Verdict.PASS
     assert verdict(write(f"{tmp_path}/stated/x")) is Verdict.PASS
+
+
+@pytest.mark.parametrize("folder", ["cafe\u0301", "caf\u00e9", "caf\udce9"])
+def test_what_was_moved_is_known_however_its_letters_are_spelled(
+    tmp_path: Path, folder: str
+) -> None:
+    there = tmp_path / folder
+    there.mkdir()
+    (there / "settings.json").write_text("{}")
+    env = {"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(there)}
+    caller = Caller(env=env, project_dir=str(tmp_path))
+    guard = protect_paths.make(protect_paths.Options())
+    for command in (
+        f"rm {there}/*.json",
+        f"rm {there}/settings.json",
+        f"prog {there}/settings.json",
+    ):
+        answer = guard(shell(command, cwd=str(tmp_path)), caller)
+        assert answer.verdict in {Verdict.ASK, Verdict.DENY}

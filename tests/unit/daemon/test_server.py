@@ -613,6 +613,49 @@ def test_connections_beyond_the_limit_wait_while_all_are_busy(tmp_path: Path) ->
     run(go())
 
 
+def test_whoever_had_to_wait_for_room_leaves_no_claim_to_it(tmp_path: Path) -> None:
+    async def go() -> None:
+        async with served(tmp_path, echo, Limits(held=2 * MB)) as place:
+            greedy = await (await place.connect()).send(b"HKL1" + (2 * MB).to_bytes(4, "big"))
+            await place.until(lambda: place.server.budget.held)
+            large = await (await place.connect()).send(request(b"x" * (MB // 4)))
+            assert (await large.next()).kind == "A"
+            large.close()
+            await place.until(lambda: place.server.connections == 1)
+            greedy.close()
+            await place.until(lambda: place.server.connections == 0)
+            assert place.server.budget.held == 0
+            assert (await place.ask(b"y" * (MB // 4))).text == b"y" * (MB // 4)
+            assert not place.server.busy
+
+    run(go())
+
+
+def test_one_that_is_gone_as_it_comes_takes_no_event_of_another_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = 0
+
+    def gone(sock: socket.socket) -> int:
+        nonlocal asked
+        asked += 1
+        if asked == 2:
+            raise OSError(107, "Transport endpoint is not connected")
+        return peer_uid(sock)
+
+    async def go() -> None:
+        async with served(tmp_path, echo) as place:
+            monkeypatch.setattr("hookline.daemon.server.peer_uid", gone)
+            assert (await place.ask(b"a")).text == b"a"
+            lost = await place.connect()
+            assert (await lost.next()).kind == ""
+            assert (await place.ask(b"c")).text == b"c"
+            assert asked == 3
+            assert place.server.turns.running == 0
+
+    run(go())
+
+
 def test_the_other_end_is_known_by_its_user() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:

@@ -67,8 +67,8 @@ _CODE = lazy(
 )
 _GIT = _Words(
     r"(?:^|[^\w-])(?:clean|reset|checkout|switch|restore|push|branch|tag|stash|worktree|remote|prune"
-    r"|filter-\w+|reflog|gc|update-ref|rebase|rm|config|submodule|read-tree|checkout-index)"
-    r"(?:$|[^\w-])|[~@]|[ \"']-c|bisect|\w+tool"
+    r"|filter-\w+|reflog|gc|lfs|credential\S*|update-ref|rebase|rm|config|submodule|read-tree|checkout-index)"
+    r"(?:$|[^\w-])|[~@]|[ \"']-c|bisect|\w+tool|ext::"
 )
 # What follows these is for the module or the script, and no code.
 _MODULE = lazy(
@@ -92,7 +92,7 @@ _PACKAGES = _Words(
     r"|adduser|dist-tag|env|yank|login|release|purge|autoremove|erase|del|delete|zap|history"
     r"|autopurge|downgrade|\w+-upgrade)\b|--(?:break|trust|no-ver|unsafe|glob)|http:"
     r"|[ \"']-[cgRePr]"
-    r"|--call|push|hex\.|ecto|ev:|db:"
+    r"|--call|--git|push|hex\.|ecto|ev:|db:|\bpkg\b|ssl|\bsource\b"
 )
 _CLOUD = _Words(
     r"delet|destroy|terminat|purge|provision|regist|remove|\br[mb]\b|reset|drop|wipe|revoke|detach"
@@ -100,7 +100,7 @@ _CLOUD = _Words(
     r"|binding|acl|access|ingress|group|secret|param|token|\bcp\b|sync|move|\bmv\b|publish|promote"
     r"|\bup\b|configure|state|workspace|unlock|taint|import|refresh|apply|all|rollback|bootstrap"
     r"|change|send|push|execut|modify|restore|record|sql|update|reboot|restart|failover|replace|scale"
-    r"|invalidat|rbac|prod|live|\bssh\b"
+    r"|invalidat|rbac|prod|live|leave|export|\bssh\b"
     r"|pem|p12|pfx|id_|history|shadow|wallet|kube|gnupg|[~@]|--prod|--command|env|\.\w+rc\b|cred"
 )
 _SERVICES = _Words(
@@ -136,7 +136,11 @@ _ONLY_WITH: Mapping[str, _Words | re.Pattern[str]] = {
     **dict.fromkeys(("terraform", "tofu", "pulumi", "cdk", "aws", "gcloud", "az",
     "gsutil"), _CLOUD),
     **dict.fromkeys(("systemctl", "service"), _SERVICES),
-    **{name: _CODE for name in PROGRAMS if name.startswith(("python", "node", "deno"))},
+    **{
+        name: _CODE
+        for name in PROGRAMS
+        if name.startswith("python") or name in ("node", "nodejs", "deno")
+    },
     **dict.fromkeys(("cd", "chdir", "pushd"), _TELLING),
     "gh": _Words(
         r"\b(?:repo|release|secret|variable|[sg]\w+-key|delete|gist|merge|auth|workflow|extension"

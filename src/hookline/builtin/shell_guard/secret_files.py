@@ -23,6 +23,7 @@ _FILES = lazy(
     r"|(?:credentials|secrets?|service[-_]account|client_secret)[\w-]*\.(?:json|ya?ml|toml|env"
     r"|txt|ini)"
     r"|(?:master|production|staging)\.key|terraform\.tfstate|wallet\.dat|Login Data|Cookies"
+    r"|logins\.json|key[34]\.db|cookies\.sqlite|secrets/kubernetes\.io/serviceaccount/token"
     r"|proc/(?:self|\d+|\*)/environ"
     r")$"
 )

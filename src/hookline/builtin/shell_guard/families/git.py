@@ -243,7 +243,9 @@ def _shows(call: _Call) -> Iterator[Finding]:
             )
 
 
-_RUNS = frozenset({"core.hookspath", "core.sshcommand", "core.pager", "core.fsmonitor"})
+_RUNS = frozenset({
+    "core.hookspath", "core.sshcommand", "core.pager", "core.fsmonitor", "init.templatedir",
+})  # fmt: skip
 
 
 _LEADS = frozenset({"http.proxy", "https.proxy", "core.gitproxy", "http.sslverify"})

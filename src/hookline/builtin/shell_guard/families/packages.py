@@ -108,7 +108,10 @@ def _moves_source(words: list[str]) -> bool:
     )
     return (
         bool(given)
-        and re.match(r"(?:@[\w-]+:)?registry\b|https?-proxy\b|proxy\b", given[0]) is not None
+        and re.match(
+            r"(?:@[\w-]+:)?registry\b|https?-proxy\b|proxy\b|strict-ssl\b|ca(?:file)?\b", given[0]
+        )
+        is not None
     )
 
 

@@ -68,6 +68,7 @@ _DROPS = re.compile(
     r"|gofile\.io|temp\.sh|oshi\.at|catbox\.moe|anonfiles\.com|pastebin\.com|webhook\.site|requestbin\.\w+"
     r"|pipedream\.net|oast\.\w+|oastify\.com|interact\.sh|burpcollaborator\.net)(?:[/:?]|$)"
 )
+_VALUED = ("-i", "-F", "-o", "-P", "-e", "--rsh", "--exclude", "--include", "--config")
 _GIVES = ("-T", "-F", "-d", "--upload-file", "--form", "--data", "--json", "--post", "--body")
 
 
@@ -78,9 +79,13 @@ def _belongings(act: Act, world: World) -> Iterator[Finding]:
         word.startswith(_GIVES) for word in words
     ):
         yield risky("sends-out", act.text[:120], "anybody could read it there", radius="high")
-    remote = act.name in ("scp", "rsync") and len(words) > 1 and ":" in words[-1].partition("/")[0]
-    for word in words[:-1] if remote else ():
-        if word.startswith("-") or ":" in word.partition("/")[0]:
+    remote = (
+        act.name in ("scp", "rsync", "rclone")
+        and len(words) > 1
+        and ":" in words[-1].partition("/")[0]
+    )
+    for before, word in zip(act.words, words[:-1] if remote else (), strict=False):
+        if word.startswith("-") or before in _VALUED or ":" in word.partition("/")[0]:
             continue
         for target in targets(word, act, world):
             if target.place in (Place.PERSONAL, Place.HOME):
@@ -105,6 +110,13 @@ def _connects(act: Act) -> Iterator[Finding]:
         yield fatal("sends-out", act.text, "it hands a shell to another machine")
 
 
+# What these write is a whole database, or what a person has just copied.
+_DUMPS = frozenset({
+    "mysqldump", "mariadb-dump", "pg_dump", "pg_dumpall", "mongodump", "xclip", "xsel", "pbpaste",
+    "wl-paste",
+})  # fmt: skip
+
+
 def _read_from(act: Act, world: World) -> Iterator[Finding]:
     """What is piped into something that sends it away."""
     for producer in act.producers:
@@ -114,6 +126,9 @@ def _read_from(act: Act, world: World) -> Iterator[Finding]:
             and len(producer.words) == 1
         ):
             yield fatal("sends-out", words, "all variables leave, secrets too")
+            return
+        if producer.name in _DUMPS and act.name != "ssh":
+            yield risky("sends-out", words, "all of it would leave this machine", radius="high")
             return
         for word in producer.words[1:]:
             if not word.startswith("-") and names_secret(word, producer, world):
@@ -143,11 +158,30 @@ def _curl(act: Act, world: World) -> Iterator[Finding]:
     elif method.upper() in ("PATCH", "PUT") and _is_signed(act) and not _LOCAL.search(address):
         words = f"{act.name} -X {method} {address}"
         yield risky("changes-remote", words, "it changes something for everybody", radius="high")
-    if re.search(r"/(?:_delete_by_query|_shutdown|_forcemerge)\b", address):
+    if _KEYS.search(address):
+        yield risky("reads-secret", f"{act.name} {address}", "it shows the keys of the machine")
+    if _IN_SOMEBODYS_NAME.search(address) and any(word.startswith(_GIVES) for word in act.words):
+        words = f"{act.name} {address}"
+        yield risky("changes-remote", words, "it is done in somebody's name", radius="high")
+    if _ENDS.search(address):
         yield risky(
             "changes-remote", f"{act.name} {address}", "nothing brings it back", radius="high"
         )
     yield from _saved(act, world)
+
+
+_ENDS = re.compile(
+    r"/(?:_delete_by_query|_shutdown|_forcemerge)\b|[?&]action=(?i:unload|delete\w*)\b"
+    r"|/tsdb/(?:delete_series|clean_tombstones)"
+)
+# Whoever asks there from a machine of a cloud is given its keys.
+_KEYS = re.compile(
+    r"//(?:169\.254\.169\.254|metadata\.google\.internal|100\.100\.100\.200)(?:[:/]|$)"
+)
+_IN_SOMEBODYS_NAME = re.compile(
+    r"//(?:api\.(?:sendgrid|stripe|twilio|mailgun|telegram|postmarkapp)\.\w+|slack\.com/api"
+    r"|hooks\.slack\.com|discord(?:app)?\.com/api/webhooks)(?:[:/]|$)"
+)
 
 
 def _is_signed(act: Act) -> bool:

@@ -245,7 +245,8 @@ def _script(act: Act, world: World) -> Iterator[Finding]:
 
 def _rights(act: Act, world: World) -> Iterator[Finding]:
     granted = re.search(r"/(?:grant|reset|setowner|a)\b", act.text, re.IGNORECASE)
-    if granted is not None and re.search(r"/[tr]\b", act.text, re.IGNORECASE):
+    taken = granted is not None or act.name.startswith("takeown")
+    if taken and re.search(r"/[tr]\b", act.text, re.IGNORECASE):
         yield risky("escalates", act.text, "it changes who may do what, in everything below")
 
 
@@ -261,7 +262,7 @@ FAMILY: Family = {
     **dict.fromkeys(("vssadmin", "wmic", "wbadmin"), _SHADOWS),
     "bcdedit": _boot,
     "diskpart": _script,
-    "takeown": _rights,
+    **dict.fromkeys(("takeown", "takeown.exe", "icacls", "icacls.exe"), _rights),
     **dict.fromkeys(("net", "net.exe", "sc", "sc.exe", "fsutil"), _SERVICES),
     **dict.fromkeys(("schtasks", "taskkill", "schtasks.exe", "taskkill.exe"), _tasks),
     **dict.fromkeys(("robocopy", "cipher"), _mirrors),
