@@ -53,7 +53,6 @@ class Connection(Line):
         "_session",
         "_since",
         "_task",
-        "_wants_room",
         "moved",
         "used",
     )
@@ -65,8 +64,7 @@ class Connection(Line):
         super().__init__(host, sock)
         self._since = since
         self._early, self._arrived = b"", 0.0
-        self._owing = self._acknowledged = self._queued = False
-        self._going_on = self._wants_room = False
+        self._owing = self._acknowledged = self._queued = self._going_on = False
         self._held = self._depth = 0
         self._request: Request | None = None
         self._session: Session
@@ -142,6 +140,7 @@ class Connection(Line):
                 self._conclude(busy(str(error)))
             self.close()
         else:
+            self._host.budget.give_up(self._resume)  # it came all the same
             if decoder.empty:
                 self._decoder = None
             self._dispatch(request)
@@ -157,14 +156,13 @@ class Connection(Line):
         if self._host.budget.take(length, self._resume):
             self._held = length
         else:
-            self._wants_room = True
             self.unwatch()
             self.acknowledge()
 
     def _resume(self) -> None:
         """There is room for the request now."""
         assert self._decoder is not None
-        self._wants_room, self._held = False, self._decoder.length or 0
+        self._held = self._decoder.length or 0
         self.moved = monotonic()
         self.watch()
 
@@ -179,7 +177,6 @@ class Connection(Line):
 
     def _dispatch(self, request: Request) -> None:
         host = self._host
-        self._want_no_room()
         if request.version != host.version and self._since is None:
             self._conclude(other_version(host.version))
             return
@@ -280,12 +277,6 @@ class Connection(Line):
                 host.waiting.add(self)
             self._next()
 
-    def _want_no_room(self) -> None:
-        """What has been read all the same, or never will be, needs none any more."""
-        if self._wants_room:
-            self._wants_room = False
-            self._host.budget.give_up(self._resume)
-
     def _next(self) -> None:
         """Goes on with what the client has said meanwhile, once it has all of its answer."""
         if not self.open or self._outlet is not None:
@@ -347,7 +338,7 @@ class Connection(Line):
             return
         self.hang_up()
         host, unanswered = self._host, self._owing
-        self._want_no_room()
+        host.budget.give_up(self._resume)
         if self._queued:
             self._leave_queue()
         if self._task is not None:
