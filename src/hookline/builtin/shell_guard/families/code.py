@@ -4,7 +4,6 @@ Finds calls by name and reads the texts among their arguments; a text alone is n
 """
 
 import re
-import shlex
 from collections.abc import Iterator
 
 from hookline.builtin.shell_guard.families.calls import (
@@ -147,7 +146,9 @@ def _commands(code: str, act: Act, world: World) -> Iterator[Finding]:
         yield from found_in(text.replace("\\'", "'").replace('\\"', '"'), world, nested=True)
         if text is not words[0] and any(" " in word for word in words[1:]):
             # `["sh", "-c", "a b"]`: what is one word there is one for the shell.
-            yield from found_in(shlex.join(words), world, nested=True)
+            from shlex import join  # slow to load, and few commands are lists in code
+
+            yield from found_in(join(words), world, nested=True)
 
 
 def _piped(words: list[str], act: Act, world: World) -> Iterator[Finding]:
