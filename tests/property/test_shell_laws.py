@@ -79,5 +79,8 @@ joined_commands = st.lists(
 @example("a | b || c | sh")
 @example("ls | wc; sh")
 @example("sudo bash -c 'rm -rf ~' 2>&1 | tee log && make")
+@example("for 'rm -rf ~'")
 def test_plain_commands_are_what_the_full_reader_makes_of_them(text: str) -> None:
-    assert split(text) == split(f"{text};")
+    first, second = split(text), split(f"{text};")
+    # Of what no shell can read both say so; where its pieces end nobody can tell.
+    assert first == second or (first.unreadable and second.unreadable)
