@@ -141,7 +141,9 @@ def run() -> list[Ratio]:
     clean, secret = payload(2_000), payload(2_000, FAKE)
     named = payload(2_000, "\ntoken: str = None\n")
     assert redact_bytes(clean).raw is clean
-    assert redact_bytes(named).looks == 1
+    looked = redact_bytes(named)
+    assert looked.looks > 0
+    assert looked.count == 0
     assert redact_bytes(secret).count == 1
     return [
         against_json("redact 2 kB without a secret", clean, 2_000, 8.0),
