@@ -13,7 +13,6 @@ from hookline.model.denials import Denial, recalled
 from hookline.model.events import Event, PermissionRequest, PreToolUse
 from hookline.model.memory import (
     MAX_FOLLOW_UPS,
-    NOTHING,
     SessionMemory,
     capped,
     closed,
@@ -64,24 +63,16 @@ async def judge(
     sessions: Sequence[str],
 ) -> Outcome:
     """The engine's outcome, within what the session remembers under each of its names."""
+    has_stop_flag = speaker.support.has_stop_flag
     before = [memories.read(session) for session in sessions]
-    remembers = any(memory is not NOTHING for memory in before)
-    # Hardly any session has something to remember, and most of what is asked is let pass.
-    if not remembers:
+    after = [on_event(memory, event, has_stop_flag=has_stop_flag) for memory in before]
+    outcome = next(filter(None, (latched(memory, event) for memory in after)), None)
+    if outcome is None:
+        denied = recalled(memory.denials for memory in after)
+        caller = replace(caller, denied=denied) if denied else caller
         outcome = await engine.handle(event, caller)
-        if outcome.answer is PASS:
-            return outcome
-        after, outcome = _concluded(list(before), outcome, caller, speaker, config)
-    else:
-        support = speaker.support
-        after = [on_event(each, event, has_stop_flag=support.has_stop_flag) for each in before]
-        held = next(filter(None, (latched(memory, event) for memory in after)), None)
-        if held is not None:
-            outcome = held
-        else:
-            denied = recalled(memory.denials for memory in after)
-            caller = replace(caller, denied=denied) if denied else caller
-            outcome = await engine.handle(event, caller)
+        # What passes without a word leaves nothing to remember, but may end what was.
+        if denied or outcome.answer is not PASS:
             after, outcome = _concluded(after, outcome, caller, speaker, config)
     for session, old, new in zip(sessions, before, after, strict=True):
         if new is not old:

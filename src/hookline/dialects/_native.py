@@ -17,7 +17,7 @@ from hookline.dialects._shown import changes, shown
 from hookline.dialects._translate import translate
 from hookline.model.answers import Answer, deny
 from hookline.model.errors import DecodeError
-from hookline.model.events import EVENTS, Agent, Event, Other, Task, ToolEvent
+from hookline.model.events import EVENTS, Agent, Event, Other, Task, ToolEvent, UserPromptSubmit
 from hookline.model.outcome import Outcome, Reply, Translated
 from hookline.model.payloads import taken
 from hookline.model.ports import Caller
@@ -55,6 +55,11 @@ class JsonDialect(ABC):
     fields: ClassVar[Mapping[str, Mapping[str, str]]]
     # Canonical events that only others have → the native one that a hook for them is asked with.
     also: ClassVar[Mapping[str, str]] = {}
+    # How the prompts begin and end that a client sends by itself, as when a background task ends.
+    automatic: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("<task-notification>", "</task-notification>"),
+        ("<system_notification>", "</system_notification>"),
+    )
 
     # ── in ──────────────────────────────────────────────────────────────────────────────────
 
@@ -70,6 +75,8 @@ class JsonDialect(ABC):
                 _put(values, field, data[key])
         if issubclass(cls, ToolEvent):
             values["tool"] = self.read_tool(data, native)
+        elif cls is UserPromptSubmit:
+            values["automatic"] = self.is_automatic(data, _text(values.get("prompt")))
         values |= self.own_fields(data, native)
         try:
             return _built(cls, values)
@@ -137,6 +144,11 @@ class JsonDialect(ABC):
         if isinstance(response, dict) and isinstance(response.get("stdout"), str):
             return "\n".join(filter(None, (response["stdout"], _text(response.get("stderr")))))
         return msgspec.json.encode(response).decode()
+
+    def is_automatic(self, data: Mapping[str, Any], prompt: str) -> bool:
+        """Whether the client has sent this prompt by itself."""
+        text = prompt.strip()
+        return any(text.startswith(begin) and text.endswith(end) for begin, end in self.automatic)
 
     def own_fields(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
         """Fields of single events that a table cannot say."""

@@ -27,7 +27,6 @@ from hookline.model.verdicts import Verdict
 
 __all__ = [
     "MAX_FOLLOW_UPS",
-    "NOTHING",
     "SessionMemory",
     "capped",
     "closed",
@@ -54,16 +53,12 @@ class SessionMemory(Struct, frozen=True, kw_only=True):
     denials: tuple[Denial, ...] = ()
 
 
-NOTHING = SessionMemory()
-"""Of a session that has nothing to remember: no event that arrives changes that."""
-
-
 def on_event(memory: SessionMemory, event: Event, *, has_stop_flag: bool) -> SessionMemory:
     """The memory as it is when this event arrives."""
     agent = _agent(event)
     if isinstance(event, UserPromptSubmit):
-        if event.agent.depth:
-            return memory  # what one agent tells another is no person's prompt
+        if event.agent.depth or event.automatic:
+            return memory  # what an agent or a client says is no person's prompt
         ours = bool(memory.last_follow_up) and memory.last_follow_up in event.prompt
         if ours:
             return memory

@@ -7,9 +7,11 @@ from hashlib import sha256
 import msgspec
 
 from hookline.model.errors import HooklineError
-from hookline.model.memory import NOTHING, SessionMemory, combined
+from hookline.model.memory import SessionMemory, combined
 
 __all__ = ["BriefMemories", "SessionMemories"]
+
+_NOTHING = SessionMemory()
 
 
 class SessionMemories:
@@ -21,7 +23,7 @@ class SessionMemories:
     def read(self, session: str) -> SessionMemory:
         """As it is kept; an empty one for a session without a name. Raises HooklineError."""
         if not session:
-            return NOTHING
+            return _NOTHING
         try:
             return _read(self._path(session))
         except OSError as error:
@@ -67,7 +69,7 @@ class BriefMemories:
 
     def read(self, session: str) -> SessionMemory:
         """As it is kept; an empty one for a session without a name."""
-        return self._memories.get(session, NOTHING)
+        return self._memories.get(session, _NOTHING)
 
     def write(self, session: str, before: SessionMemory, after: SessionMemory) -> None:
         """Keeps what has changed."""
@@ -80,7 +82,7 @@ def _read(path: str) -> SessionMemory:
         # Every event asks, and hardly any session has one: `open` takes five times as long to fail.
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
-        return NOTHING
+        return _NOTHING
     with open(handle, "rb") as file:
         content = file.read()
     try:

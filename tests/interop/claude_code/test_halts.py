@@ -36,6 +36,7 @@ HOOKS = config(
     rule("over", "subagent_stop", run=halt("MK_OVER", "MK_OVER_AND_OUT")),
     rule("done", "task_completed", run=halt("MK_DONE")),
     rule("failed", "post_tool_use_failure", match=command("exit 5"), run=halt("MK_FAILED")),
+    rule("idle", "stop", run="touch {root}/idle"),
 )
 
 
@@ -100,6 +101,17 @@ def test_after_such_a_halt_the_persons_next_prompt_is_obeyed(
 ) -> None:
     played = place.play(commands("touch five", prompt="MK_GO_ON"), wish=Wish(resume=True))
     assert set(played.changed) == {"five"}
+
+
+def test_a_task_in_the_background_that_ends_after_such_a_halt_opens_nothing(place: Arena) -> None:
+    ends = "timeout 20 sh -c 'until test -e ../idle; do sleep 0.05; done'; touch ended"
+    beside = Native("Bash", {"command": ends, "description": "wait", "run_in_background": True})
+    Path(place.room.root, "idle").unlink(missing_ok=True)
+    turns = (Turn(do=(beside,)), Turn(do=(Shell("exit 5"),)), Turn("MK_IDLE"))
+    played = place.play(Script(prompt="MK_ASKED", turns=(*turns, Turn(do=(Shell("touch never"),)))))
+    assert set(played.changed) == {"ended"}
+    assert b"<task-notification>" in played.stdout, "the client did tell the model by itself"
+    assert len(conversation(played)) == 3, "but the model was not asked again"
 
 
 @pytest.mark.proves("claude-code", "SessionStart.halt=latch")

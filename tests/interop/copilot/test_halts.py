@@ -7,7 +7,7 @@ import pytest
 
 from hookline.lab.clients.copilot import CLIENT
 from hookline.lab.ports import Program, Session, Wish
-from hookline.lab.script import Agent, Read, Script, Shell, Turn
+from hookline.lab.script import Agent, Native, Read, Script, Shell, Turn
 from interop.arena import Arena, arena, config, conversation, rule
 from interop.copilot.telling import heard
 from interop.copilot.wording import command, commands, halting, if_seen
@@ -28,6 +28,7 @@ HOOKS = config(
     rule("begun", "subagent_start", run=at("begin", "MK_BEGUN")),
     rule("over", "subagent_stop", run=at("over", "MK_OVER")),
     rule("broke", "error", run=halting("MK_BROKE")),
+    rule("idle", "stop", run="touch {root}/idle"),
     rule("compacts", "pre_compact", run=halting("MK_COMPACTS")),
 )
 
@@ -56,6 +57,17 @@ def test_after_a_halt_the_persons_next_prompt_is_obeyed(place: Arena) -> None:
     assert halted.changed == {}
     played = place.play(commands("touch again", prompt="MK_GO_ON"), wish=Wish(resume=True))
     assert set(played.changed) == {"again"}
+
+
+def test_a_command_in_the_background_that_ends_after_a_halt_opens_nothing(place: Arena) -> None:
+    ends = "timeout 20 sh -c 'until test -e ../idle; do sleep 0.05; done'; touch ended"
+    beside = Native("bash", {"command": ends, "description": "wait", "mode": "async"})
+    Path(place.room.root, "idle").unlink(missing_ok=True)
+    turns = (Turn(do=(beside,)), Turn(do=(Shell("touch at-pre"),)), Turn("MK_IDLE"))
+    played = place.play(Script(prompt="MK_ASKED", turns=(*turns, Turn(do=(Shell("touch never"),)))))
+    assert set(played.changed) == {"ended"}
+    assert b"policy_blocked" in played.stdout, "the client did tell the model by itself"
+    assert len(conversation(played)) == 3, "but the model was not asked again"
 
 
 HELPER = Agent(

@@ -40,11 +40,13 @@ class Seated(Gemini):
         )
 
 
-def answering(key: bytes, then: bytes, *, after: bytes = b"") -> Callable[[Dialogue], None]:
+def answering(
+    key: bytes, then: bytes, *, after: bytes = b"", leaving: Callable[[], object] = lambda: None
+) -> Callable[[Dialogue], None]:
     """A person who answers one question about a tool with a key, and leaves when they see ``then``.
 
-    They wait for ``after`` before they read the question. All of it are single words: between words
-    the client may move the cursor instead of drawing.
+    They wait for ``after`` before they read the question, and for ``leaving`` before they leave.
+    What they see are single words: between words the client may move the cursor instead of drawing.
     """
 
     def talk(client: Dialogue) -> None:
@@ -53,6 +55,7 @@ def answering(key: bytes, then: bytes, *, after: bytes = b"") -> Callable[[Dialo
         client.read_until(b"suggest")  # in the last of the answers: from here on keys count
         client.write(key)
         client.read_until(then)
+        leaving()
         client.write(_LEAVE)
 
     return talk

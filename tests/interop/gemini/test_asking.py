@@ -14,6 +14,7 @@ from interop.arena import Arena, arena, config, conversation, rule, witness
 from interop.gemini.hooks import command, halt, notice, saying, when
 from interop.gemini.speaking import NO, YES, Seated, answering
 from interop.gemini.telling import shown
+from support.serving import eventually
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(300)]
 
@@ -119,7 +120,13 @@ def test_what_a_hook_allows_the_client_still_asks_about(
 def test_a_halt_at_the_question_lets_nothing_follow_the_act_that_was_asked_about(
     gemini: Program,
 ) -> None:
-    with seat(Seated(answering(YES, b"blocked", after=b"MK_HALT")), gemini) as place:
+    def urged() -> bool:
+        """After a turn without a word the client urges the model on, as if a person had."""
+        prompts = [each for each in place.journal() if each["native_event"] == "BeforeAgent"]
+        return any(str(each["subject"]).startswith("[System: ") for each in prompts)
+
+    talk = answering(YES, b"blocked", after=b"MK_HALT", leaving=lambda: eventually(urged))
+    with seat(Seated(talk), gemini) as place:
         played = place.play(touching("plain", "asked-halting", "never"))
     assert set(played.changed) == {"plain", "asked-halting"}
     assert len(conversation(played)) == 2, "the model is not asked again"

@@ -1,8 +1,10 @@
 """What a session remembers: a latch until the next prompt, and how often an agent was kept going."""
 
 import pytest
+from msgspec.structs import replace
 
 from hookline.model.answers import follow_up
+from hookline.model.denials import Denial
 from hookline.model.events import (
     Agent,
     Event,
@@ -47,6 +49,19 @@ def test_the_persons_next_prompt_opens_the_latch() -> None:
 def test_what_one_agent_tells_another_opens_no_latch() -> None:
     prompt = UserPromptSubmit(prompt="go on", agent=Agent(name="helper", depth=1))
     assert on_event(HALTED, prompt, has_stop_flag=True) == HALTED
+
+
+def test_what_a_client_says_by_itself_opens_no_latch_and_takes_nothing_from_what_was_denied() -> (
+    None
+):
+    memory = replace(
+        HALTED,
+        denials=(Denial(call="x", hook="kept", reason="no", acts=()),),
+        follow_ups={"root": 3},
+    )
+    prompt = UserPromptSubmit(prompt="a task has ended", automatic=True)
+    for has_stop_flag in (True, False):
+        assert on_event(memory, prompt, has_stop_flag=has_stop_flag) == memory
 
 
 def test_our_own_follow_up_is_not_the_persons_prompt() -> None:

@@ -26,6 +26,9 @@ _EXIT_2 = {"TaskCreated", "TaskCompleted", "TeammateIdle", "WorktreeCreate", "El
 # Context is plain text there, and an object of the event's own beside a block voids the block.
 _PLAIN = {"PreCompact", "PostCompact"}
 
+# Who sends the prompts that a person, or their program, has sent.
+_PEOPLE = ("user", "sdk")
+
 
 class ClaudeCode(JsonDialect):
     """The dialect of Claude Code, and of the many that copied it."""
@@ -73,6 +76,10 @@ class ClaudeCode(JsonDialect):
         "ElicitationResult": {"action": "action", "content": "content"},
         "MessageDisplay": {"text": "delta", "final": "final"},
     }
+
+    def is_automatic(self, data: Mapping[str, Any], prompt: str) -> bool:
+        """Some versions say who has sent a prompt."""
+        return data.get("source", "user") not in _PEOPLE or super().is_automatic(data, prompt)
 
     def output_text(self, response: Any) -> str:
         """A tool's answer as the model reads it, where that is one text."""

@@ -58,6 +58,9 @@ class Gemini(JsonDialect):
         "Notification": {"kind": "notification_type", "message": "message"},
     }
 
+    # After a turn without a word, as one that is held back, it urges the model on.
+    automatic = (*JsonDialect.automatic, ("[System: ", "]"))
+
     # ── in ──────────────────────────────────────────────────────────────────────────────────
 
     def own_fields(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:

@@ -26,6 +26,8 @@ class UserPromptSubmit(PromptEvent, frozen=True, kw_only=True):
     """Fires when a person sent a prompt, before the model sees it."""
 
     gate: ClassVar[bool] = True
+    automatic: bool = False
+    """Whether the client said it to the model by itself: no person has spoken."""
 
 
 class PromptExpansion(PromptEvent, frozen=True, kw_only=True):
