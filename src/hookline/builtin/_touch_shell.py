@@ -6,7 +6,7 @@ cannot follow, it says what the text mentions, and that this is not sure.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -15,10 +15,9 @@ from msgspec import Struct
 from hookline.builtin._globbing import Lookup, TooManyError
 from hookline.builtin._paths import Places
 from hookline.builtin._touch_code import INTERPRETERS, Right, Use, code_uses
-from hookline.builtin._touch_patch import patch_uses
-from hookline.builtin._touch_plain import plain_uses
+from hookline.builtin._touch_patch import PATCHERS, patch_uses
 from hookline.builtin._touch_programs import uses
-from hookline.builtin._touch_text import heredocs, redirected
+from hookline.builtin._touch_text import heredocs, is_silent, redirected
 from hookline.builtin._touch_where import Whereabouts
 from hookline.builtin._touch_words import UNKNOWN, assigned, guessed, is_literal, known
 from hookline.shell import MAX_BYTES, ShellText, SimpleCommand, split
@@ -33,6 +32,8 @@ _CHDIRS = tuple(_CHDIR)
 _NOTHING = frozenset({"", "-", "{}"})
 _MOVERS = frozenset({"cd", "chdir", "pushd"})
 _SPEAKERS = frozenset({"echo", "printf"})
+# They move the shell, make a program of what they say, or take patches.
+_INVOLVED = _MOVERS | _SPEAKERS | PATCHERS
 _MAX_COPIED = 500
 _MAX_RESOLVES = 20
 
@@ -60,18 +61,35 @@ def shell_touches(
     """Everything the text may do to files."""
     if len(text) > MAX_BYTES:
         return _mentions(text, places.bases)
-    plain = plain_uses(text)
-    if plain is not None:
-        return _plainly(plain, places.bases)
-    return _Reader(text, places, project, env).touches()
+    parsed = split(text)
+    plain = _plain_touches(text, parsed, places.bases)
+    return _Reader(text, parsed, places, project, env).touches() if plain is None else plain
 
 
-def _plainly(uses: Iterable[Use], bases: tuple[str, ...]) -> Iterable[Touch]:
-    return [
-        Touch(use.word, use.right, use.sure, use.deep, "*" in use.word, bases, made=use.made)
-        for use in uses
-        if use.word not in _NOTHING and "\n" not in use.word
-    ]
+def _plain_touches(text: str, parsed: ShellText, bases: tuple[str, ...]) -> Sequence[Touch] | None:
+    """What commands do that only name files, as most do; None where there is more to a text."""
+    if parsed.unreadable or parsed.incomplete or not is_silent(text):
+        return None
+    found: list[Touch] = []
+    for command in parsed.commands:
+        if not _is_plain(command):
+            return None
+        for use in uses(command.words):
+            if use.inside:
+                return None
+            if use.word not in _NOTHING and "\n" not in use.word:
+                glob = "*" in use.word
+                found.append(
+                    Touch(use.word, use.right, use.sure, use.deep, glob, bases, made=use.made)
+                )
+    return found
+
+
+def _is_plain(command: SimpleCommand) -> bool:
+    """Whether its words stand for themselves, and are all there is to it."""
+    if not command.exact or command.wrappers or command.depth or command.name in _INVOLVED:
+        return False
+    return not any(word.startswith(_CHDIRS) for word in command.full)
 
 
 def _mentions(text: str, bases: tuple[str, ...]) -> Iterator[Touch]:
@@ -82,9 +100,11 @@ def _mentions(text: str, bases: tuple[str, ...]) -> Iterator[Touch]:
 class _Reader:
     """One text, while it is read from its first command to its last."""
 
-    def __init__(self, text: str, places: Places, project: str, env: Mapping[str, str]) -> None:
+    def __init__(
+        self, text: str, parsed: ShellText, places: Places, project: str, env: Mapping[str, str]
+    ) -> None:
         self.text = text
-        self.parsed: ShellText = split(text)
+        self.parsed = parsed
         self.unclear = self.parsed.unreadable or self.parsed.incomplete
         self._names = [command.name for command in self.parsed.commands]
         self._bases = places.bases
@@ -135,7 +155,7 @@ class _Reader:
 
     def _own_bases(self, command: SimpleCommand) -> tuple[str, ...]:
         """Also the directory that an option such as ``env -C`` or ``git -C`` names."""
-        if not [word for word in command.full if word.startswith(_CHDIRS)]:
+        if not any(word.startswith(_CHDIRS) for word in command.full):
             return self._where.bases
         named = [value for key, value in pairwise(command.full) if key in _CHDIR]
         named += [

@@ -55,10 +55,15 @@ class Heredoc(Struct, frozen=True):
     at: int
 
 
+def is_silent(text: str) -> bool:
+    """Whether nothing in a text is redirected from or to a file."""
+    loud = _SILENT.sub("", text) if ">" in text else text
+    return ">" not in loud and "<" not in loud
+
+
 def redirected(text: str) -> Iterator[Redirected]:
     """Every redirection of a text, those in substitutions included."""
-    loud = _SILENT.sub("", text)
-    if ">" not in loud and "<" not in loud:
+    if is_silent(text):
         return
     for found in _walk(text):
         if isinstance(found, Redirected):

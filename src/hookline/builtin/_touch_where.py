@@ -4,6 +4,7 @@ import os
 import re
 from bisect import bisect_right
 from functools import cached_property
+from typing import NamedTuple
 
 from hookline.builtin._paths import Places
 from hookline.shell import SimpleCommand
@@ -16,8 +17,13 @@ _SCOPES = re.compile(r"[()]|\|\||\bif\b|\bwhile\b|\|(?!\|)|(?<![&>])&(?![&>])|\b
 _MAX_BASES = 12
 
 
-# Where the shell may be when a command runs that begins and ends there, and whether it is lost.
-_Step = tuple[int, int, tuple[str, ...], bool]
+class _Step(NamedTuple):
+    """Where the shell may be when a command runs."""
+
+    start: int
+    end: int
+    bases: tuple[str, ...]
+    lost: bool
 
 
 class Whereabouts:
@@ -33,7 +39,7 @@ class Whereabouts:
         self._places = places
         self._text = text
         self._end = 0
-        self._steps: list[_Step] = [(0, 0, places.bases, False)]
+        self._steps = [_Step(0, 0, places.bases, False)]
         # Whether the directory of the last `cd` is not there, so that it may have failed.
         self._weak = False
 
@@ -45,7 +51,7 @@ class Whereabouts:
         self._weak = False
         self._end = max(self._end, command.end)
         if command.depth == 0:
-            self._steps.append((command.start, command.end, self.bases, self.lost))
+            self._steps.append(_Step(command.start, command.end, self.bases, self.lost))
 
     def _holds_until(self, command: SimpleCommand) -> bool:
         """Whether a command runs where the one before it left the shell."""
@@ -86,9 +92,9 @@ class Whereabouts:
     def at(self, at: int) -> tuple[tuple[str, ...], bool]:
         """Where the script is by then; offsets of commands are in bytes."""
         at = at if self._text.isascii() else len(self._text[:at].encode("utf-8", "replace"))
-        passed = bisect_right(self._steps, at, key=lambda step: step[0])
-        _, end, bases, lost = self._steps[max(passed - 1, 0)]
-        if _ONWARD.fullmatch(self._bytes[end:at]):
-            return bases, lost
+        passed = bisect_right(self._steps, at, key=lambda step: step.start)
+        step = self._steps[max(passed - 1, 0)]
+        if _ONWARD.fullmatch(self._bytes[step.end : at]):
+            return step.bases, step.lost
         # Behind a subshell or a group it is where that began.
-        return tuple(dict.fromkeys((*bases, *self.been))), lost
+        return tuple(dict.fromkeys((*step.bases, *self.been))), step.lost

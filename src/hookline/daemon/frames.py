@@ -304,16 +304,7 @@ def encode_request(
 ) -> bytes:
     """A request, as clients send it; ``spent`` are the milliseconds since the client began."""
     variables = [f"{name}={value}" for name, value in (env or {}).items()]
-    texts = [
-        version,
-        event,
-        str(attempt),
-        str(spent),
-        cwd,
-        str(umask),
-        str(len(argv)),
-        *argv,
-    ]
+    texts = [version, event, str(attempt), str(spent), cwd, str(umask), str(len(argv)), *argv]
     texts += [str(len(variables)), *variables]
     fields = [text.encode("utf-8", "surrogateescape") for text in texts]
     body = b"".join([_field(field) for field in (*fields, stdin)])

@@ -109,7 +109,7 @@ class _Once(Slot):
     __slots__ = ("_answers", "_arrival", "_call", "_wait")
 
     def __init__(self, answers: BriefAnswers, arrival: Arrival | None, wait: float) -> None:
-        self.known = self.kept = None
+        super().__init__()
         self._answers = answers
         self._arrival = arrival
         self._wait = wait
