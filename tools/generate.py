@@ -1,6 +1,6 @@
 """Writes what is generated from the code and committed: the JSON Schemas, docs/events.md,
-docs/builtins.md, docs/matrix.md, docs/requirements.md, the tables of the dialects and the thin
-clients' last answers.
+docs/builtins.md, docs/matrix.md, docs/requirements.md, the tables of the dialects, the thin
+clients' last answers and the names of the programs that shell-guard judges.
 
 ``--check`` compares instead.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 import builtin_pages
 import last_answers
 import msgspec
+import program_names
 import requirements
 import tables
 
@@ -95,7 +96,7 @@ gap, and every gap is listed here.
 def generated() -> dict[Path, str]:
     """Every generated file and its text."""
     files = {ROOT / "schemas" / name: rendered(schema) for name, schema in schemas().items()}
-    files |= last_answers.generated()
+    files |= last_answers.generated() | program_names.generated()
     return files | {
         ROOT / "docs" / "events.md": events_page(),
         ROOT / "docs" / "builtins.md": builtin_pages.as_markdown(),

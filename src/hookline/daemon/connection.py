@@ -23,7 +23,7 @@ from hookline.daemon.pace import Pace
 from hookline.daemon.sessions import QUICK, Session, depth_of, session_of
 
 if TYPE_CHECKING:
-    from _socket import socket
+    from socket import socket
 
 __all__ = ["SILENCE", "Connection"]
 

@@ -11,7 +11,7 @@ from hookline.daemon.outlet import Outlet, sent
 from hookline.daemon.pace import Pace
 
 if TYPE_CHECKING:
-    from _socket import socket
+    from socket import socket
 
 __all__ = ["Line"]
 

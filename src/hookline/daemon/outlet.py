@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 from hookline.daemon.budget import Budget
 
 if TYPE_CHECKING:
-    from _socket import socket
+    from socket import socket
 
 __all__ = ["Outlet", "sent"]
 

@@ -3,7 +3,6 @@
 Knows how many of everything there may be; must not know why the process is here or when it goes.
 """
 
-import _socket
 import asyncio
 import os
 import resource
@@ -230,21 +229,19 @@ class Server:
                 return None
         while True:
             try:
-                # What `socket.accept` does beside this costs more than this.
-                number, _ = self._listener._accept()  # type: ignore[attr-defined]
+                sock, _ = self._listener.accept()
             except (BlockingIOError, InterruptedError, ConnectionError):
                 return None  # whoever it was has gone again
             except OSError as error:
                 self._pause_accepting(error.strerror or "there are no descriptors left")
                 return None
-            sock = _socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, number)
             if self._is_ours(sock):
                 connection = Connection(self, sock, now)
                 self._connections[connection] = None
                 return connection
             sock.close()
 
-    def _is_ours(self, sock: _socket.socket) -> bool:
+    def _is_ours(self, sock: socket.socket) -> bool:
         """Whether our own user is at the other end."""
         try:
             sock.setblocking(False)
@@ -327,15 +324,15 @@ class Server:
         self.watching.close()
 
 
-def peer_uid(sock: _socket.socket) -> int:
+def peer_uid(sock: socket.socket) -> int:
     """Whose process is at the other end."""
     return _peer(sock)[1]
 
 
-def peer_pid(sock: _socket.socket) -> int | None:
+def peer_pid(sock: socket.socket) -> int | None:
     """Its number, as it is called here; None where the system does not tell."""
     return _peer(sock)[0] if hasattr(socket, "SO_PEERCRED") else None
 
 
-def _peer(sock: _socket.socket) -> tuple[int, ...]:
+def _peer(sock: socket.socket) -> tuple[int, ...]:
     return _PEER_LAYOUT.unpack(sock.getsockopt(*_PEER, _PEER_LAYOUT.size))

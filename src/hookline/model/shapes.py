@@ -5,6 +5,7 @@ Knows keys; must not know any client, nor what follows from a fit.
 
 from collections.abc import Mapping
 from enum import IntEnum
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from msgspec import Struct
@@ -47,7 +48,7 @@ class EventForm(Struct, frozen=True, forbid_unknown_fields=True):
     """No other client names an event like this."""
 
 
-class Form(Struct, frozen=True, forbid_unknown_fields=True):
+class Form(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """One way in which a client writes its payloads.
 
     A key is written as ``name``, ``name:text`` (or number, object), ``name=one|other`` for its
@@ -68,7 +69,7 @@ class Form(Struct, frozen=True, forbid_unknown_fields=True):
         """How well a payload fits this form. ``event`` is the one on the command line."""
         said = data.get(self.names) if self.names else None
         own = self.events.get(said if isinstance(said, str) else event or "", _ANY)
-        never, needed, marks = _sought(self, own)
+        never, needed, marks = self._sought(own)
         if _has_any(data, never):
             plain = min(never.plain.intersection(data), default="")
             stray = plain or next(key for key in never.all if _has(data, key))
@@ -94,6 +95,20 @@ class Form(Struct, frozen=True, forbid_unknown_fields=True):
         if mark or own.sure:
             return Likeness(Fit.SURE, f"only it sends `{mark or said}`")
         return Likeness(Fit.POSSIBLE, "it could have sent this")
+
+    def _sought(self, own: EventForm) -> "_Sought":
+        # By identity: a form keeps its events, and to hash one takes longer than to look it up.
+        kept = self._kept.get(id(own))
+        if kept is None:
+            needs = (*((self.names,) if self.names else ()), *self.needs, *own.needs)
+            never = tuple(each for each in (*self.never, *own.never) if each not in own.needs)
+            marks = tuple((mark, _Keys.of(tuple(mark.split("+")))) for mark in self.marks)
+            kept = self._kept[id(own)] = (_Keys.of(never), _Keys.of(needs), marks)
+        return kept
+
+    @cached_property
+    def _kept(self) -> "dict[int, _Sought]":
+        return {}
 
     def _alike(self, name: str) -> bool:
         """Whether an event that we do not know is spelled as this client spells its events."""
@@ -147,38 +162,16 @@ _Sought: TypeAlias = tuple[_Keys, _Keys, tuple[tuple[str, _Keys], ...]]
 """What an event of a form never has, what it always has, and each mark of the client."""
 
 
-def _sought(form: Form, own: EventForm) -> _Sought:
-    # By identity: shapes are read once and stay, and to hash one takes longer than to ask.
-    key = (id(form), id(own))
-    kept = _KEPT.get(key)
-    if kept is None or kept[0] is not form or kept[1] is not own:
-        needs = (*((form.names,) if form.names else ()), *form.needs, *own.needs)
-        never = tuple(each for each in (*form.never, *own.never) if each not in own.needs)
-        marks = tuple((mark, _Keys.of(tuple(mark.split("+")))) for mark in form.marks)
-        kept = _KEPT[key] = (form, own, (_Keys.of(never), _Keys.of(needs), marks))
-    return kept[2]
-
-
-_KEPT: dict[tuple[int, int], tuple[Form, EventForm, _Sought]] = {}
-
-
 def _has_all(data: Mapping[str, Any], keys: _Keys) -> bool:
-    if not data.keys() >= keys.plain:
-        return False
-    for name, sign, rest in keys.others:
-        if name not in data or not _holds(data[name], sign, rest):
-            return False
-    return True
+    return data.keys() >= keys.plain and all(
+        name in data and _holds(data[name], sign, rest) for name, sign, rest in keys.others
+    )
 
 
 def _has_any(data: Mapping[str, Any], keys: _Keys) -> bool:
     if not keys.plain.isdisjoint(data):
         return True
-    # A plain loop: every event of every agent is asked.
-    for name, sign, rest in keys.others:  # noqa: SIM110
-        if name in data and _holds(data[name], sign, rest):
-            return True
-    return False
+    return any(name in data and _holds(data[name], sign, rest) for name, sign, rest in keys.others)
 
 
 def _has(data: Mapping[str, Any], key: str) -> bool:

@@ -1,7 +1,7 @@
 """What redaction costs a process that has nothing to redact, and what the table promises."""
 
-import re._constants as code  # type: ignore[import-not-found]
-import re._parser as parser  # type: ignore[import-not-found]
+import re._constants as code  # type: ignore[import-not-found]  # the types of `re` leave it out
+import re._parser as parser  # type: ignore[import-not-found]  # and this
 import subprocess
 import sys
 from collections.abc import Iterable

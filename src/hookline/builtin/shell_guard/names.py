@@ -1,7 +1,7 @@
 """The names of all programs that some family judges.
 
-They stand here once more so that a harmless command is known without loading a family; a test
-compares them with the tables.
+They stand here once more so that a harmless command is known without loading a family; `make
+generate` writes the list of them.
 """
 
 __all__ = ["LOOKERS", "PROGRAMS"]

@@ -1,4 +1,5 @@
-"""Programs that few machines have and fewer use, by the one thing that each does harm with.
+"""The one thing that a program does harm with, a line each: rarer programs, and rarer words of
+those that another family knows.
 
 A line is the programs, the words as ``tables`` reads them, a category, and why. ``*`` for the words
 stands for any; a category with a ``!`` is refused.
@@ -118,15 +119,14 @@ git                    | credential (fill|get)           | reads-secret     | it
 git                    | (credential-\S+) get            | reads-secret     | it shows the password
 git                    | lfs prune (--force|-f)          | deletes          | files that were never pushed may go
 git                    | (clone|fetch|pull) ext::.*      | runs-unseen-code | the address is a command
-gh                     | (extension|ssh-key|gpg-key) (install|add) | runs-unseen-code | it runs or lets in what nobody has read
 """
 
 
-def _always(build: str, why: str, *, denied: bool) -> Judge:
+def _always(category: str, why: str, *, denied: bool) -> Judge:
     def judge(act: Act, world: World) -> Iterator[Finding]:
         if len(act.words) > 1:
             verdict = fatal if denied else risky
-            yield verdict(build, act.text[:200], why, radius="high")
+            yield verdict(category, act.text[:200], why, radius="high")
 
     return judge
 
