@@ -20,7 +20,15 @@ from hookline._version import __file__ as _version_file
 from hookline._version import __version__
 from hookline.daemon import watching
 from hookline.daemon.burdens import burden
-from hookline.daemon.clean import descriptors, memory, settle, silence, started, trim
+from hookline.daemon.clean import (
+    descriptors,
+    keep_memory,
+    memory,
+    settle,
+    silence,
+    started,
+    trim,
+)
 from hookline.daemon.connection import SILENCE
 from hookline.daemon.frames import Request, Respond
 from hookline.daemon.homes import home_of
@@ -93,7 +101,7 @@ class Daemon:
         self._package = _package()
         self._said = ""
         self._told_to_end = False
-        self._loaded = False
+        self._looked = self._loaded = False
         self._server: Server
         self._watchdog: Watchdog
         self._end: asyncio.Future[str]
@@ -178,6 +186,9 @@ class Daemon:
             self._server.loop.call_later(min(_LOOK, self._idle / 4), self._look)
 
     def _look(self) -> None:
+        if not self._looked:
+            self._looked = True
+            keep_memory()  # not sooner: nobody is to wait for what it loads
         self._look_after()
         self._server.sweep()
         if not self._server.busy and monotonic() - self._server.last_request > self._idle:
