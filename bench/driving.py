@@ -90,8 +90,9 @@ class _Asking(asyncio.Protocol):
                 self._done.set_result(None)
             return
         self._left -= 1
+        frame = next(self._frames)
         self._sent = perf_counter_ns()
-        self.transport.write(next(self._frames))
+        self.transport.write(frame)
 
     def data_received(self, data: bytes) -> None:
         self._got += data
