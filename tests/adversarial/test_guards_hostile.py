@@ -22,7 +22,7 @@ from hookline.builtin import (
     shell_guard,
 )
 from hookline.builtin.shell_guard.judging import found_in
-from hookline.builtin.shell_guard.world import MAX_STEPS, World
+from hookline.builtin.shell_guard.world import MAX_STEPS
 from hookline.model.answers import PASS, Answer
 from hookline.model.events import PostToolUse
 from hookline.model.ports import Caller
@@ -30,6 +30,7 @@ from hookline.model.tools import Tool, ToolKind
 from hookline.model.verdicts import Verdict
 from hookline.shell import splitting
 from hookline.testing import shell
+from support.worlds import a_world
 
 HOME, PROJECT = "/home/dev", "/home/dev/project"
 SIZE = 60_000
@@ -119,7 +120,7 @@ def test_the_steps_of_the_shell_guard_are_counted_and_it_stops_when_they_are_spe
     piece: str,
 ) -> None:
     splitting._split_long.cache_clear()
-    world = World(home=HOME, cwd=PROJECT, project=PROJECT, steps=[])
+    world = a_world(home=HOME, cwd=PROJECT, project=PROJECT, steps=[])
     found = list(found_in(long(piece), world))
     assert world.spent <= MAX_STEPS + 1
     assert not world.exhausted or "unreadable" in {each.category for each in found}
@@ -148,7 +149,7 @@ def test_what_cannot_be_read_to_its_end_is_asked_about_and_never_passes(command:
 
 
 def test_a_text_that_is_read_again_and_again_is_paid_for_each_time() -> None:
-    world = World(home=HOME, cwd=PROJECT, project=PROJECT, steps=[])
+    world = a_world(home=HOME, cwd=PROJECT, project=PROJECT, steps=[])
     text = "A='" + long("ls -la; ", 20_000) + "'; " + "eval $A; " * 2_000
     found = list(found_in(text, world))
     assert {each.category for each in found} == {"unreadable"}

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from hookline.builtin import shell_guard
 from hookline.builtin.shell_guard.judging import found_in
 from hookline.builtin.shell_guard.quick import is_plainly_harmless
-from hookline.builtin.shell_guard.world import World
 from hookline.model.answers import Answer
 from hookline.model.ports import Caller
 from hookline.model.verdicts import Verdict
 from hookline.shell import MAX_BYTES
 from hookline.testing import shell
+from support.worlds import a_world
 
 HOME = "/home/dev"
 PROJECT = "/home/dev/project"
@@ -313,7 +313,7 @@ def test_it_has_an_answer_for_any_text(text: str) -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.lists(PIECES, max_size=16).map(" ".join))
 def test_the_quick_way_out_is_taken_only_where_nothing_would_be_found(text: str) -> None:
-    world = World(home=HOME, cwd=PROJECT, project=PROJECT, steps=[])
+    world = a_world(home=HOME, cwd=PROJECT, project=PROJECT, steps=[])
     if is_plainly_harmless(text):
         assert list(found_in(text, world)) == []
 

@@ -55,6 +55,11 @@ def plain_commands(source: str) -> tuple[PlainCommand, ...] | None:
     """The commands of a text; None where it has to be read as a whole."""
     if len(source) > _MAX_TEXT or _TEXT.fullmatch(source) is None:
         return None
+    joined = "|" in source or "&" in source or ";" in source
+    if not joined and "'" not in source and '"' not in source and ">" not in source:
+        words = source.split(" ")
+        globs = _globs(words) if "*" in source else ()
+        return (PlainCommand(tuple(words), 0, len(source), 0, globs),)
     found: list[PlainCommand] = []
     # Where three in a row are followed by `&&`, the grammar sees other pipes than a shell does.
     long = "|" in source and ("&&" in source or "||" in source)

@@ -1,24 +1,22 @@
 """From an event to an answer: the quick way out, the findings, the mode, the words for people."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
-from functools import cache
-from stat import S_ISLNK
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from hookline.builtin._links import resolved
-from hookline.builtin._paths import homes
 from hookline.builtin.shell_guard.left_open import LEAVE_OPEN, may_wait
 from hookline.builtin.shell_guard.model import Finding
 from hookline.builtin.shell_guard.quick import is_plainly_harmless
 from hookline.builtin.shell_guard.surroundings import is_ordinary
-from hookline.builtin.shell_guard.world import MAX_STEPS, World, is_of_system
+from hookline.builtin.shell_guard.where import Bearings
+from hookline.builtin.shell_guard.world import MAX_STEPS, World
 from hookline.model.answers import PASS, Answer, ask, deny
 from hookline.model.events.base import Event
-from hookline.model.ports import NOBODY, Caller
+from hookline.model.ports import Caller
 from hookline.model.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -34,7 +32,7 @@ def answer(command: str, event: Event, caller: Caller, options: "Options") -> An
     """What is said about a command."""
     # What a person denies or protects is so whatever they allow.
     listed = options.deny or options.protect
-    if not listed and _is_allowed(command, options) and not _joins(command):
+    if options.allow and not listed and _is_allowed(command, options) and not _joins(command):
         return PASS
     world = _world(event, caller, options)
     if _leaves_early(command, world, options):
@@ -43,11 +41,16 @@ def answer(command: str, event: Event, caller: Caller, options: "Options") -> An
     return PASS if worst is None else _said(worst, world, options)
 
 
-def _leaves_early(command: str, world: World, options: "Options") -> bool:
+def _leaves_early(
+    command: str,
+    world: World,
+    options: "Options",
+    is_harmless: Callable[[str], bool] = is_plainly_harmless,
+) -> bool:
     """Whether a closer look at a command would say nothing, wherever its program is listed."""
     if options.deny or options.protect or (world.left_open and may_wait(command)):
         return False
-    return is_plainly_harmless(command) and is_ordinary(command, world)
+    return is_harmless(command) and is_ordinary(command, world)
 
 
 def _is_allowed(command: str, options: "Options") -> bool:
@@ -121,79 +124,32 @@ def _visible(words: str) -> str:
     return " ".join(words.split())[:200]
 
 
+# Most advice is the same for all that do such a thing. What it says is harmless wherever it is.
+_is_harmless_advice = lru_cache(256)(is_plainly_harmless)
+
+
 def _is_fine(command: str, world: World, options: "Options") -> bool:
     """A guard that denies its own advice is no help."""
     if not command:
         return False
     # As for any command, unless this event has used up what may be done for it.
-    if world.spent < _MOST_STEPS and _leaves_early(command, world, options):
+    if world.spent < _MOST_STEPS and _leaves_early(command, world, options, _is_harmless_advice):
         return True
     return _worst(_findings(command, world, options), options) is None
 
 
 def _world(event: Event, caller: Caller, options: "Options") -> World:
-    cwd = event.cwd or caller.project_dir or "/"
-    project = caller.project_dir or cwd
-    found = resolved(cwd)
-    here = found or os.path.normpath(cwd)
-    home, *others = _homes(caller, found)
+    where = Bearings(event, caller)
+    own = caller.own
+    if options.protect:
+        own = (*_protected(options.protect, where.homes[0], where.written_project), *own)
     return World(
-        home=home,
-        other_homes=tuple(others),
-        cwd=here,
-        project=here if project == cwd else _real(project),
+        where=where,
         env=caller.env,
-        protect=(*_protected(options.protect, home, project), *caller.own)
-        if options.protect
-        else caller.own,
+        protect=own,
         left_open=event.dialect in LEAVE_OPEN,
         steps=[],
     )
-
-
-def _homes(caller: Caller, here: str) -> list[str]:
-    """What `~` is, and the account's home where that is another directory."""
-    given, own = caller.env.get("HOME", ""), _account_home()
-    home = _real_home(given, here) if given.startswith("/") else ""
-    if given == own:
-        return [home or own]
-    # A repository may set an agent's variables, and must not make the system somebody's own.
-    found = [] if not home or is_of_system(home) else [home]
-    return [*found, _real_home(own, here)]
-
-
-@cache
-def _account_home() -> str:
-    """The home directory that the system knows."""
-    found = homes(NOBODY)
-    return found[0] if found else "/nonexistent"
-
-
-def _real(path: str) -> str:
-    """The directory without links, looked up each time: any part of it may have been moved."""
-    return resolved(path) or os.path.normpath(path)
-
-
-def _real_home(path: str, here: str) -> str:
-    """The same of a home, in which ``here`` mostly is: above what has no links there are none."""
-    if path != "/" and f"{here}/".startswith(f"{path}/"):
-        return path
-    return path if _is_linkless(path) else _real(path)
-
-
-def _is_linkless(path: str) -> bool:
-    """Whether a path is what it says; homes are near the root, so to look at each part is quick."""
-    if os.path.normpath(path) != path or path.startswith("//"):
-        return False
-    end = 0
-    try:
-        while end >= 0:
-            end = path.find("/", end + 1)
-            if S_ISLNK(os.lstat(path if end < 0 else path[:end]).st_mode):
-                return False
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _protected(paths: Sequence[str], home: str, project: str) -> Iterable[str]:

@@ -123,7 +123,7 @@ def _by_value(act: Act, world: World) -> Iterator[Finding]:
 
 
 def _written(story: Story, world: World) -> Iterator[Finding]:
-    places = [(act.start, act.cwd) for act in story.acts if not act.depth]
+    places = [(act.start, act.runs_in) for act in story.acts if not act.depth]
     starts = [start for start, _ in places]
     if len(story.traces.redirects) > MAX_REDIRECTS:
         yield risky("unreadable", story.text[:60], "it opens too many files", radius="high")
@@ -131,11 +131,11 @@ def _written(story: Story, world: World) -> Iterator[Finding]:
         if not world.spend():
             return
         at = bisect_right(starts, redirect.start) - 1
-        cwd = places[at][1] if at >= 0 else world.cwd
+        runs_in = places[at][1] if at >= 0 else world.where
         act = Act(
             words=redirect.command or (":",),
             exact=redirect.exact,
-            cwd=cwd,
+            runs_in=runs_in,
             variables=story.traces.variables,
         )
         yield from redirecting.redirected(redirect, act, world)

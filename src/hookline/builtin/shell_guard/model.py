@@ -9,7 +9,7 @@ from msgspec.structs import force_setattr
 from hookline.model.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from hookline.builtin.shell_guard.world import World
+    from hookline.builtin.shell_guard.world import Where, World
 
 __all__ = ["CATEGORIES", "Act", "Family", "Finding", "Judge", "fatal", "risky"]
 
@@ -39,8 +39,8 @@ class Act(Struct, frozen=True, kw_only=True):
     exact: bool = True
     """False when a word may become something else: it holds an expansion, or is still to come."""
     wrappers: tuple[str, ...] = ()
-    cwd: str = ""
-    """Where it runs; empty when that cannot be told."""
+    runs_in: "str | Where" = ""
+    """Its directory, or where the event happens; empty when that cannot be told."""
     elsewhere: str = ""
     """The program that has it run on another machine or in a container, if one does."""
     carrier: str = ""
@@ -61,6 +61,11 @@ class Act(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         force_setattr(self, "name", self.words[0].rpartition("/")[2])
+
+    @property
+    def cwd(self) -> str:
+        """Where it runs; empty when that cannot be told."""
+        return self.runs_in if isinstance(self.runs_in, str) else self.runs_in.cwd
 
     @property
     def text(self) -> str:

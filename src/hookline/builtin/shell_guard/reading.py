@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from hookline.builtin.shell_guard.model import Act
 from hookline.builtin.shell_guard.targets import targets
 from hookline.builtin.shell_guard.traces import Traces, trace
-from hookline.builtin.shell_guard.world import World
+from hookline.builtin.shell_guard.world import Where, World
 from hookline.shell import ShellText, SimpleCommand
 from hookline.shell.splitting import split
 
@@ -96,7 +96,7 @@ def _acts(text: str, shell: ShellText, traces: Traces, world: World) -> tuple[Ac
             words=words,
             exact=command.exact,
             wrappers=command.wrappers,
-            cwd=places.before(command),
+            runs_in=places.before(command),
             elsewhere=next((name for _, name in carriers if name in _ELSEWHERE), ""),
             carrier=carriers[-1][1] if carriers else "",
             producers=(acts[-1], *acts[-1].producers) if at and piped[at] else (),
@@ -122,7 +122,7 @@ def _alone(command: SimpleCommand, traces: Traces, world: World) -> Act:
         words=traces.aliased(command.words) if traces.aliases else command.words,
         exact=command.exact,
         wrappers=wrappers,
-        cwd=world.cwd,
+        runs_in=world.where,
         elsewhere=next((each for each in wrappers if each in _ELSEWHERE), "") if wrappers else "",
         inputs=traces.inputs.get(command.start, ()),
         variables=traces.variables,
@@ -184,12 +184,12 @@ class _Places:
         self._source = source
         self._world = world
         self._at = 0
-        self._cwd = world.cwd
-        self._outer: list[str] = []
+        self._cwd: str | Where = world.where
+        self._outer: list[str | Where] = []
         # Code inside code begins where its carrier is, and leaves that as it was.
-        self._inner: list[tuple[int, str]] = []
+        self._inner: list[tuple[int, str | Where]] = []
 
-    def before(self, command: SimpleCommand) -> str:
+    def before(self, command: SimpleCommand) -> str | Where:
         """The directory a command runs in."""
         while self._inner and self._inner[-1][0] > command.depth:
             self._cwd = self._inner.pop()[1]

@@ -20,8 +20,8 @@ _BACK = frozenset({"popd", "dirs"})
 
 def is_ordinary(text: str, world: World) -> bool:
     """Whether nothing about the places of a plain text asks for a closer look."""
-    known = (world.home, *world.other_homes)
-    return _is_plain_place(world.cwd, known, world.protect) and not _leads_away(text, world.cwd)
+    homes = world.where.homes
+    return _is_plain_place(world.cwd, homes, world.protect) and not _leads_away(text, world.cwd)
 
 
 @lru_cache(64)  # it is about names alone: all of them are without links

@@ -10,10 +10,11 @@ from enum import Enum
 from fnmatch import fnmatchcase, translate
 from functools import cache, lru_cache
 from pwd import getpwnam
+from typing import Protocol
 
 from msgspec import Struct
 
-__all__ = ["MAX_STEPS", "Place", "World", "is_build_name", "is_junk", "is_of_system"]
+__all__ = ["MAX_STEPS", "Place", "Where", "World", "is_build_name", "is_junk", "is_of_system"]
 
 
 class Place(Enum):
@@ -112,15 +113,26 @@ def is_of_system(path: str) -> bool:
     return _outside(path) in (Place.SYSTEM, Place.DEVICE)
 
 
+class Where(Protocol):
+    """Where an event happens; all of it without links."""
+
+    @property
+    def cwd(self) -> str:
+        """The directory in which the command runs."""
+
+    @property
+    def project(self) -> str:
+        """The project's top."""
+
+    @property
+    def homes(self) -> tuple[str, ...]:
+        """What `~` is, and then the account's own, where the environment names another one."""
+
+
 class World(Struct, frozen=True, kw_only=True):
     """The places of one event: home, project, temporary directories."""
 
-    home: str
-    """What `~` is."""
-    other_homes: tuple[str, ...] = ()
-    """The account's own, where the environment names another one."""
-    cwd: str
-    project: str
+    where: Where
     env: Mapping[str, str] = {}
     protect: tuple[str, ...] = ()
     left_open: bool = False
@@ -129,6 +141,21 @@ class World(Struct, frozen=True, kw_only=True):
     """Code inside code so far."""
     steps: list[int] = []
     """What was done for this event so far; one list for all that is nested in it."""
+
+    @property
+    def cwd(self) -> str:
+        """The directory in which the command runs."""
+        return self.where.cwd
+
+    @property
+    def project(self) -> str:
+        """The project's top."""
+        return self.where.project
+
+    @property
+    def home(self) -> str:
+        """What `~` is."""
+        return self.where.homes[0]
 
     def spend(self, steps: int = 1) -> bool:
         """Whether that much more may be done; what is not paid for is not to be done."""
@@ -191,7 +218,7 @@ class World(Struct, frozen=True, kw_only=True):
             return Place.TEMP
         outside = _outside(path)
         if outside is Place.ELSEWHERE:
-            for home in self.other_homes:
+            for home in self.where.homes[1:]:
                 if self._is_above(path, home):
                     return self._in_home(path, home)
         return outside
@@ -202,7 +229,7 @@ class World(Struct, frozen=True, kw_only=True):
     def _covers(self, path: str) -> bool:
         """Whether the home or the project lies in it."""
         inside = path.rstrip("/") + "/"
-        roots = (self.home, self.project, *self.other_homes)
+        roots = (self.project, *self.where.homes)
         return any(each.startswith(inside) for each in roots) and path != "/"
 
     def _in_project(self, inner: str) -> Place:

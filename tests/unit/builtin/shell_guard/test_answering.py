@@ -9,10 +9,11 @@ import pytest
 
 from hookline.builtin import shell_guard
 from hookline.builtin.shell_guard import Options
-from hookline.builtin.shell_guard.world import Place, World
+from hookline.builtin.shell_guard.world import Place
 from hookline.model.ports import Caller
 from hookline.model.verdicts import Verdict
 from hookline.testing import shell
+from support.worlds import a_world
 
 
 def verdict(command: str, cwd: Path, home: str, **options: Any) -> Verdict:
@@ -59,7 +60,7 @@ def test_no_variable_makes_the_system_somebodys_own(home: Path, given: str) -> N
 
 
 def test_the_accounts_home_is_one_wherever_the_variable_points() -> None:
-    world = World(
+    world = a_world(
         home="/home/dev", other_homes=("/data/people/dev",), cwd="/srv/app", project="/srv/app"
     )
     assert world.place("/data/people/dev") is Place.HOME
@@ -69,7 +70,7 @@ def test_the_accounts_home_is_one_wherever_the_variable_points() -> None:
 
 
 def test_an_account_whose_home_is_the_root_makes_nothing_of_the_system_its_own() -> None:
-    world = World(home="/home/dev", other_homes=("/",), cwd="/srv/app", project="/srv/app")
+    world = a_world(home="/home/dev", other_homes=("/",), cwd="/srv/app", project="/srv/app")
     assert world.place("/etc/hosts") is Place.SYSTEM
 
 

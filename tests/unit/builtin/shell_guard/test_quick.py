@@ -17,6 +17,7 @@ from hookline.builtin.shell_guard.world import World
 from hookline.model.ports import Caller
 from hookline.model.verdicts import Verdict
 from hookline.testing import shell
+from support.worlds import a_world
 
 HOME, PROJECT = "/home/dev", "/home/dev/project"
 MORE = [
@@ -50,12 +51,12 @@ def worlds(dev: Path) -> list[World]:
     project = dev / "project"
     own = (str(project / "conf" / "h.yaml"), str(project / "conf"))
     return [
-        World(home=HOME, cwd=PROJECT, project=PROJECT),
-        World(home=str(dev), cwd=str(project), project=str(project)),
-        World(home=str(dev), cwd=str(project), project=str(project), protect=own),
-        World(home=str(dev), cwd=str(project / "src"), project=str(project)),
+        a_world(home=HOME, cwd=PROJECT, project=PROJECT),
+        a_world(home=str(dev), cwd=str(project), project=str(project)),
+        a_world(home=str(dev), cwd=str(project), project=str(project), protect=own),
+        a_world(home=str(dev), cwd=str(project / "src"), project=str(project)),
         *(
-            World(home=str(dev), cwd=cwd, project=project)
+            a_world(home=str(dev), cwd=cwd, project=project)
             for cwd in ("/", "/etc", str(dev), str(dev.parent), str(dev / ".ssh"))
             for project in (cwd, str(dev / "project"))
         ),
@@ -185,4 +186,4 @@ def test_where_it_runs_and_where_links_lead_counts(dev: Path, where: str, comman
 def test_a_project_is_an_ordinary_place(dev: Path, command: str) -> None:
     for home in (str(dev), HOME, "/root"):
         project = f"{home}/project"
-        assert is_ordinary(command, World(home=home, cwd=project, project=project))
+        assert is_ordinary(command, a_world(home=home, cwd=project, project=project))

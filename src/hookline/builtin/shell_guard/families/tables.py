@@ -34,14 +34,13 @@ def verbs(table: Sequence[Verb], *, skipped: str = "") -> Judge:
 
     # There are hundreds of patterns, of which one event needs a handful.
     @cache
-    def compiled() -> list[tuple[_Matcher, Verb]]:
-        return [(_compiled(verb), verb) for verb in table]
+    def compiled() -> list[tuple[_Matcher, frozenset[str], Verb]]:
+        return [(_compiled(verb), frozenset(verb.unless.split()), verb) for verb in table]
 
     def judge(act: Act, world: World) -> Iterator[Finding]:
         options, operands = _sorted(act.words[1:], valued)
-        for matches, verb in compiled():
-            unless = set(verb.unless.split())
-            if matches(options, operands) and not unless.intersection(options):
+        for matches, unless, verb in compiled():
+            if matches(options, operands) and unless.isdisjoint(options):
                 build = fatal if verb.denied else risky
                 yield build(verb.category, act.text[:200], verb.why, verb.safer, verb.radius)
                 return
@@ -76,10 +75,12 @@ def _compiled(verb: Verb) -> _Matcher:
     given = [re.compile(word) for word in words if word.startswith(("-", "(-"))]
 
     def matches(options: Sequence[str], operands: Sequence[str]) -> bool:
-        if not all(any(each.fullmatch(option) for option in options) for each in given):
+        if len(wanted) > len(operands):
             return False
         # The first word of a verb is the tool's own command: nothing stands before it.
-        pairs = zip(wanted, operands, strict=False)
-        return len(wanted) <= len(operands) and all(one.fullmatch(word) for one, word in pairs)
+        for one, word in zip(wanted, operands, strict=False):
+            if one.fullmatch(word) is None:
+                return False
+        return all(any(each.fullmatch(option) for option in options) for each in given)
 
     return matches
