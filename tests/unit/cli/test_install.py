@@ -179,11 +179,12 @@ def test_the_environment_is_only_believed_when_asked_for(machine: Machine, claud
 
 
 def test_entries_in_force_are_not_replaced_behind_a_persons_back(
-    machine: Machine, claude: Path
+    machine: Machine, claude: Path, tmp_path: Path
 ) -> None:
     machine.call("install", "claude-code")
     before = claude.read_bytes()
-    done = machine.call("install", "claude-code", HOOKLINE_HOME="/elsewhere", CLAUDECODE="1")
+    other = str(tmp_path / "elsewhere")
+    done = machine.call("install", "claude-code", HOOKLINE_HOME=other, CLAUDECODE="1")
     assert done.code == 1
     assert "only a person can do this" in done.err
     assert claude.read_bytes() == before
