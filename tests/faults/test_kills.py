@@ -108,8 +108,10 @@ def judge(command: str, said: Said, killed: str) -> None:
         assert said.blocks, said
     if killed == "nothing":
         assert not said.is_last, said
-    if said.is_last or killed in {"hook", "all hooks"} or "SIGKILL" in said.effect.reason:
-        return  # a guard whose program was killed closes the gate, even one that had not begun
+    # A child of the daemon is like the daemon until it becomes its program, and may be hit instead.
+    hit = b"killed by SIGKILL" in said.reply.stdout + said.reply.stderr
+    if said.is_last or killed in {"hook", "all hooks"} or hit:
+        return  # a guard whose program was killed closes the gate; a failed hook keeps nobody going
     if command == STOPS:
         assert "Run the tests first." in said.effect.follow_up, said
     elif command in {LISTS, TESTS}:
