@@ -1,7 +1,9 @@
 """Law 2: whatever a platform can or cannot say, the translation is never weaker, and never silent."""
 
+from itertools import product
 from unicodedata import category
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,7 +11,7 @@ from hookline.dialects._translate import translate
 from hookline.engine.merge import fit
 from hookline.model.answers import Answer
 from hookline.model.errors import HandlerAnswerError
-from hookline.model.events import Event
+from hookline.model.events import EVENTS, Event
 from hookline.model.outcome import Outcome, Translated
 from hookline.model.support import SUBSTITUTES, EventSupport, Support
 from hookline.model.text import for_model, visible
@@ -48,6 +50,24 @@ def test_a_blocking_verdict_stays_at_least_as_strict_or_its_loss_is_told(
     if meant >= Verdict.ASK and now < min(meant, Verdict.DENY):
         assert row.instead("deny") == "none"
         assert any(change.now in {"notice", "deny and a latch"} for change in said.substitutions)
+
+
+VERDICTS = ("allow", "ask", "deny", "halt")
+ROWS = [
+    EventSupport(native="Native", event="other", cells=dict(zip(VERDICTS, cells, strict=True)))
+    for cells in product(*(["yes", *sorted(SUBSTITUTES[cell])] for cell in VERDICTS))
+]
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_no_verdict_on_any_event_gets_weaker_wherever_it_can_be_blocked(name: str) -> None:
+    for verdict, row in product((Verdict.ASK, Verdict.DENY, Verdict.HALT), ROWS):
+        outcome, said = translated(EVENTS[name](), Answer(verdict=verdict, reason="no"), row)
+        meant, now = outcome.verdict, said.answer.verdict
+        if meant >= Verdict.ASK and row.instead("deny") != "none":
+            assert now >= min(meant, Verdict.DENY)
+        if meant is Verdict.HALT:
+            assert now is Verdict.HALT or said.latch == outcome.reason
 
 
 @given(any_event(), answers(rewrites()), rows())
