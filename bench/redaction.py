@@ -142,8 +142,7 @@ def run() -> list[Ratio]:
     named = payload(2_000, "\ntoken: str = None\n")
     assert redact_bytes(clean).raw is clean
     looked = redact_bytes(named)
-    assert looked.looks > 0
-    assert looked.count == 0
+    assert (looked.looks, looked.count) == (2, 0)
     assert redact_bytes(secret).count == 1
     return [
         against_json("redact 2 kB without a secret", clean, 2_000, 8.0),

@@ -56,6 +56,7 @@ def plain_commands(source: str) -> tuple[PlainCommand, ...] | None:
     if len(source) > _MAX_TEXT or _TEXT.fullmatch(source) is None:
         return None
     joined = "|" in source or "&" in source or ";" in source
+    # Most texts are one command, and words alone.
     if not joined and "'" not in source and '"' not in source and ">" not in source:
         words = source.split(" ")
         globs = _globs(words) if "*" in source else ()

@@ -81,15 +81,12 @@ def hidden_runs(code: str, act: Act) -> Iterator[Finding]:
     if not DECODES.search(code):
         return
     names = made_names(code)
-    for pattern in (SHELLS, _MORE_SHELLS):
-        for match in islice(pattern.finditer(code), _MAX_CALLS):
-            given = call_arguments(code, match.end())
-            name = _NAME.match(given)
-            if DECODES.search(given) or (name is not None and name[1] in names):
-                words = f"{act.name}: {shown(code[match.start() :])}"
-                why = "the command it runs is decoded first, and nobody can read it here"
-                yield risky("runs-unseen-code", words, why, radius="high")
-                return
+    for at, given in _calls(code, SHELLS, _MORE_SHELLS):
+        if DECODES.search(given) or _first_name(given) in names:
+            words = f"{act.name}: {shown(code[at:])}"
+            why = "the command it runs is decoded first, and nobody can read it here"
+            yield risky("runs-unseen-code", words, why, radius="high")
+            return
 
 
 def handed(code: str, act: Act) -> Iterator[Finding]:
@@ -99,14 +96,14 @@ def handed(code: str, act: Act) -> Iterator[Finding]:
         return
     words = f"{act.name}: {shown(code)}"
     interactive = _INTERACTIVE.search(code) is not None
-    if fetched and _runs_unknown(code, (_RUNS,)):
+    if fetched and _runs_unknown(code, _RUNS):
         why = "what it runs comes from another machine, and nobody has read it"
         yield risky("runs-unseen-code", words, why, radius="high")
     if not _connects(code):
         return
     if interactive and (_HANDS.search(code) or _runs_shell(code)):
         yield fatal("sends-out", words, "it hands a shell to another machine")
-    elif _RECEIVES.search(code) and _runs_unknown(code, (SHELLS, _MORE_SHELLS)):
+    elif _RECEIVES.search(code) and _runs_unknown(code, SHELLS, _MORE_SHELLS):
         say = risky if _LOCAL.search(code) else fatal
         yield say("sends-out", words, "it runs what another machine sends", radius="high")
 
@@ -119,19 +116,29 @@ def _connects(code: str) -> bool:
 
 def _runs_shell(code: str) -> bool:
     """Whether a shell is started that is given no script."""
-    for pattern in (SHELLS, _MORE_SHELLS):
-        for match in islice(pattern.finditer(code), _MAX_CALLS):
-            words = [word for word in texts_in(call_arguments(code, match.end())) if word]
-            if words and "-c" not in words and _INTERACTIVE.fullmatch(f"'{words[0]}'"):
-                return True
+    for _, given in _calls(code, SHELLS, _MORE_SHELLS):
+        words = [word for word in texts_in(given) if word]
+        if words and "-c" not in words and _INTERACTIVE.fullmatch(f"'{words[0]}'"):
+            return True
     return False
 
 
-def _runs_unknown(code: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
+def _runs_unknown(code: str, *patterns: re.Pattern[str]) -> bool:
+    """Whether something is run that does not stand in the code as it is."""
+    for _, given in _calls(code, *patterns):
+        name = _first_name(given)
+        if name and not name.isdigit() and given.lstrip("( [")[:1] not in "'\"`":
+            return True
+    return False
+
+
+def _calls(code: str, *patterns: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """Where each call begins, and what it is given."""
     for pattern in patterns:
         for match in islice(pattern.finditer(code), _MAX_CALLS):
-            given = call_arguments(code, match.end())
-            name = _NAME.match(given)
-            if name is not None and not name[1].isdigit() and given.lstrip("( [")[:1] not in "'\"`":
-                return True
-    return False
+            yield match.start(), call_arguments(code, match.end())
+
+
+def _first_name(given: str) -> str:
+    name = _NAME.match(given)
+    return "" if name is None else name[1]

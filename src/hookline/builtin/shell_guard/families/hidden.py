@@ -4,7 +4,8 @@ import base64
 import binascii
 import codecs
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import islice
 
 from hookline.builtin.shell_guard.lazy import lazy
 
@@ -85,20 +86,13 @@ def uncovered(code: str) -> str:
 def made_names(code: str) -> set[str]:
     """The variables that are given a text which was decoded."""
     found: set[str] = set()
-    for match in _some(DECODES, code):
+    for match in islice(DECODES.finditer(code), _MAX_NAMES):
         begin = max(0, match.start() - _LOOK_BACK)
         begin = max(begin, *(code.rfind(mark, begin, match.start()) + 1 for mark in ";\n"))
         assigned = _ASSIGNED.match(code, begin)
         if assigned is not None:
             found.add(assigned[1])
     return found
-
-
-def _some(pattern: re.Pattern[str], code: str) -> Iterator[re.Match[str]]:
-    for count, match in enumerate(pattern.finditer(code)):
-        if count == _MAX_NAMES:
-            return
-        yield match
 
 
 def quoted(text: str) -> str:
