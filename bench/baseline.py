@@ -4,6 +4,7 @@ import sqlite3
 import threading
 from collections.abc import Sequence
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
@@ -86,15 +87,17 @@ def inserts_per_second(rows: Rows, *, threads: int, events: int) -> float:
     with TemporaryDirectory(prefix="hookline-bench-") as directory:
         writer = _Writer(str(Path(directory, "journal.db")), rows)
 
-        def bring(which: int) -> None:
+        ids = count()  # which grow with time, as ours do
+
+        def bring() -> None:
             waiting = threading.Lock()
             waiting.acquire()
-            for number in range(share):
-                writer.queue.put((f"{which:016x}{number:016x}", waiting))
+            for _ in range(share):
+                writer.queue.put((f"{next(ids):032x}", waiting))
                 waiting.acquire()
 
         writer.start()
-        workers = [threading.Thread(target=bring, args=[which]) for which in range(threads)]
+        workers = [threading.Thread(target=bring) for _ in range(threads)]
         started = perf_counter()
         for worker in workers:
             worker.start()

@@ -1,24 +1,27 @@
-"""Many connections to a daemon from one process, each asking again as soon as it is answered."""
+"""Many connections to a daemon, each asking again as soon as it is answered, by ``drive.c``."""
 
-import asyncio
-from collections.abc import Iterator
-from contextlib import suppress
-from functools import partial
-from math import inf
+import subprocess
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from time import perf_counter, perf_counter_ns
+from struct import Struct as Layout
+from struct import unpack
+from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
+from bench.compiling import compiled
 from bench.scenes import COMMANDS, agent_env, payload
 from bench.stage import Stage
 from hookline._version import __version__
 from hookline.daemon.frames import encode_request
-from hookline.daemon.instance import connect, holder
+from hookline.daemon.instance import connect
 
-__all__ = ["Driven", "cpu_us", "drive", "requests"]
+__all__ = ["Asking", "Driven", "ask_all", "cpu_us", "drive", "frames"]
 
 _MARK = "@@@@@@@@"
+_LONGEST = 900.0  # seconds of one whole run
+_NUMBERS = {count: Layout(f"{count}q") for count in (1, 5)}
 
 
 class Driven(Struct, frozen=True, kw_only=True):
@@ -28,7 +31,7 @@ class Driven(Struct, frozen=True, kw_only=True):
     us: list[float]
     """Of each event, from the first byte sent to the last one received."""
 
-    cpu_us: float
+    cpu_us: float = 0.0
     """What all of them cost the daemon; waiting for a core is not in it."""
 
     @property
@@ -42,10 +45,17 @@ class Driven(Struct, frozen=True, kw_only=True):
         return len(self.us) / self.seconds
 
 
-def requests(stage: Stage, session: str, *, first: int = 0, size: int = 2048) -> Iterator[bytes]:
-    """Frames without end, no two of which have the same id or command."""
+class Asking(Struct, frozen=True):
+    """One connection, and what is asked there: one frame after the other, then the first again."""
+
+    descriptor: int
+    frames: Sequence[bytes]
+
+
+def frames(stage: Stage, session: str, *, count: int, size: int = 2048) -> list[bytes]:
+    """As many different ones as there are, with a mark where their numbers belong."""
     env = agent_env(str(stage.root), stage.project)
-    shapes = [
+    return [
         encode_request(
             stage.words,
             version=__version__,
@@ -54,75 +64,50 @@ def requests(stage: Stage, session: str, *, first: int = 0, size: int = 2048) ->
             env=env,
             stdin=payload(which, stage.project, size=size, session=session, digits=_MARK),
         )
-        for which in range(len(COMMANDS))
+        for which in range(min(count, len(COMMANDS)))
     ]
-    number = first
-    while True:
-        # Digits for the mark, byte for byte: no length in the frame changes.
-        yield shapes[number % len(shapes)].replace(_MARK.encode(), b"%08d" % number)
-        number += 1
 
 
-class _Asking(asyncio.Protocol):
-    """One connection: sends a request, waits for its answer, sends the next."""
+def ask_all(
+    asking: Sequence[Asking], *, events: int, seconds: float = 0.0, first: int = 0
+) -> Driven:
+    """So many events over each of these connections; or those answered in so many seconds.
 
-    def __init__(
-        self, frames: Iterator[bytes], count: int, until: float, done: "asyncio.Future[None]"
-    ) -> None:
-        self._frames = frames
-        self._left = count
-        self._until = until
-        self._done = done
-        self._got = bytearray()
-        self._sent = 0
-        self.us: list[float] = []
-        self.transport: asyncio.Transport | None = None
+    ``first`` is the number of the first one: they are counted, so no two frames are the same.
+    """
+    with TemporaryDirectory() as scratch:
+        file = Path(scratch, "questions")
+        file.write_bytes(_questions(asking, events, seconds, first))
+        done = subprocess.run(
+            [compiled("drive"), str(file)],
+            capture_output=True,
+            check=False,
+            timeout=_LONGEST,
+            pass_fds=[each.descriptor for each in asking],
+        )
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.decode(errors="replace").strip())
+    took, *rest = unpack(f"{len(done.stdout) // 8}q", done.stdout)
+    us: list[float] = []
+    while rest:
+        count = rest[0]
+        us += [ns / 1e3 for ns in rest[1 : count + 1]]
+        rest = rest[count + 1 :]
+    return Driven(seconds=took / 1e9, us=us)
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
 
-    def ask(self) -> None:
-        """The next request, or the end."""
-        assert self.transport is not None
-        if not self._left or perf_counter() > self._until:
-            if not self._done.done():
-                self._done.set_result(None)
-            return
-        self._left -= 1
-        frame = next(self._frames)
-        self._sent = perf_counter_ns()
-        self.transport.write(frame)
+def _questions(asking: Sequence[Asking], events: int, seconds: float, first: int) -> bytes:
+    """The file that ``drive.c`` reads."""
+    out = [_packed(len(asking), events, int(seconds * 1e9), len(asking[0].frames), first)]
+    for each in asking:
+        out.append(_packed(each.descriptor))
+        for frame in each.frames:
+            out += [_packed(len(frame)), frame]
+    return b"".join(out)
 
-    def data_received(self, data: bytes) -> None:
-        self._got += data
-        start = 0
-        while start < len(self._got) and self._got[start] in b"AK":
-            start += 1
-        del self._got[:start]
-        if not self._got:
-            return
-        if self._got[0] != ord("R"):
-            self._fail(f"the daemon refused: {bytes(self._got[3:])!r}")
-            return
-        if len(self._got) < 10:
-            return
-        length = 10 + int.from_bytes(self._got[2:6]) + int.from_bytes(self._got[6:10])
-        if len(self._got) < length:
-            return
-        if self._got[1] != 0:
-            self._fail(f"an event ended with {self._got[1]}: {bytes(self._got[10:length])!r}")
-            return
-        del self._got[:length]
-        self.us.append((perf_counter_ns() - self._sent) / 1e3)
-        self.ask()
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._fail(f"the daemon closed the connection: {exc}")
-
-    def _fail(self, why: str) -> None:
-        if not self._done.done():
-            self._done.set_exception(RuntimeError(why))
+def _packed(*numbers: int) -> bytes:
+    return _NUMBERS[len(numbers)].pack(*numbers)
 
 
 def cpu_us(pid: int) -> float:
@@ -134,11 +119,6 @@ def cpu_us(pid: int) -> float:
     return spent / 1e3
 
 
-def _same(one: _Asking) -> _Asking:
-    """What makes the protocol of a connection, where it is there already."""
-    return one
-
-
 def drive(
     stage: Stage,
     *,
@@ -146,39 +126,22 @@ def drive(
     events: int,
     first: int = 0,
     size: int = 2048,
-    seconds: float = inf,
+    seconds: float = 0.0,
 ) -> Driven:
     """So many events over so many connections, each a session of its own.
 
     ``seconds``: as many of them as are answered in that time.
     """
     share = max(events // connections, 1)
-    found = holder(stage.home, __version__)
-    assert found is not None
-    pid = found.pid
-
-    async def go() -> Driven:
-        loop = asyncio.get_running_loop()
+    with ExitStack() as stack:
         asking = []
         for which in range(connections):
-            done: asyncio.Future[None] = loop.create_future()
-            begin = first + which * share
-            frames = requests(stage, f"bench-{which}", first=begin, size=size)
-            one = _Asking(frames, share, perf_counter() + seconds, done)
-            sock = connect(stage.home, __version__, 5.0)
-            sock.setblocking(False)
-            await loop.create_connection(partial(_same, one), sock=sock)
-            asking.append((one, done))
-        before, started = cpu_us(pid), perf_counter_ns()
-        for one, _ in asking:
-            one.ask()
-        await asyncio.gather(*(done for _, done in asking))
-        took = (perf_counter_ns() - started) / 1e9
-        for one, _ in asking:
-            if one.transport is not None:
-                one.transport.abort()
-        return Driven(
-            seconds=took, cpu_us=cpu_us(pid) - before, us=[us for one, _ in asking for us in one.us]
-        )
-
-    return asyncio.run(go())
+            sock = stack.enter_context(connect(stage.home, __version__, 5.0))
+            sock.settimeout(None)
+            told = frames(stage, f"bench-{which}", count=share, size=size)
+            asking.append(Asking(sock.fileno(), told))
+        before = sum(map(cpu_us, stage.processes()))
+        driven = ask_all(asking, events=share, seconds=seconds, first=first)
+        # One that was started meanwhile has done all it did for this.
+        spent = sum(map(cpu_us, stage.processes())) - before
+    return Driven(seconds=driven.seconds, us=driven.us, cpu_us=spent)

@@ -15,16 +15,14 @@ from bench.report import Report, Table
 from bench.scenes import EMPTY, rules
 from bench.spread import spread
 from bench.stage import Stage, stage
-from hookline._version import __version__
 from hookline.cli.init import starter
-from hookline.daemon.instance import holder
 
 __all__ = ["resident_kb", "run"]
 
 CONNECTIONS = (1, 8, 64)
 SECONDS = 1.5
-BARE_EVENTS = 8_192
-TURNS = 3
+BARE_EVENTS = 16_384
+TURNS = 5
 EARLY = 10_000
 LATE, LATE_LONG = 30_000, 100_000
 HOOKS = (1, 10, 100, 1000)
@@ -130,11 +128,9 @@ def _memory(last: int, numbers: Iterator[int]) -> Ratio:
     """After the first ten thousand events of a daemon's life, and after many more."""
     resident = []
     with stage("memory", starter()) as one:
-        found = holder(one.home, __version__)
-        assert found is not None
         for events in (EARLY, last - EARLY):
             drive(one, connections=8, events=events, first=next(numbers))
-            resident.append(resident_kb(found.pid))
+            resident.append(sum(map(resident_kb, one.processes())))
     return Ratio(
         what=f"the daemon's memory after {last:,} events (kB)",
         against=f"after {EARLY:,}",

@@ -15,9 +15,10 @@ from typing import Any
 from msgspec import Struct
 
 from bench import warm
+from bench.compiling import BUILD
 from bench.measure import Ratio
 from bench.report import Report
-from bench.spawning import BUILD, Program, Timed
+from bench.spawning import Program, Timed
 from bench.stage import Stage, stage
 from hookline.cli.init import starter
 

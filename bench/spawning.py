@@ -1,9 +1,7 @@
 """Programs started in turns by ``spawn.c``, a parent that costs next to nothing itself."""
 
 import os
-import shlex
 import subprocess
-import sysconfig
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,14 +9,11 @@ from tempfile import TemporaryDirectory
 import msgspec
 from msgspec import Struct
 
+from bench.compiling import compiled
 from bench.spread import Spread, spread
 
-__all__ = ["BUILD", "Program", "Timed", "run", "words"]
+__all__ = ["Program", "Timed", "run", "words"]
 
-BUILD = Path(__file__).parent.parent / "build" / "bench"
-"""Where what the bench compiles and installs for itself is kept between runs."""
-
-_SOURCE = Path(__file__).with_name("spawn.c")
 _LONGEST = 900.0  # seconds of one whole run
 
 
@@ -62,7 +57,7 @@ def run(programs: Sequence[Program], *, rounds: int, warm: int) -> dict[str, Tim
         file = Path(scratch, "words")
         file.write_bytes(words(programs, rounds=rounds, warm=warm))
         done = subprocess.run(
-            [_compiled(), str(file)], capture_output=True, check=False, timeout=_LONGEST
+            [compiled("spawn"), str(file)], capture_output=True, check=False, timeout=_LONGEST
         )
     if done.returncode != 0:
         raise RuntimeError(f"spawn: {done.stderr.decode(errors='replace')}")
@@ -92,15 +87,3 @@ def _checked(program: Program, result: _Result) -> Timed:
             f"{program.says!r} was expected on stdout"
         )
     return Timed(us=[ns / 1e3 for ns in result.ns], stdout=result.stdout, stderr=result.stderr)
-
-
-def _compiled() -> str:
-    """The parent, compiled anew when its source is younger."""
-    BUILD.mkdir(parents=True, exist_ok=True)
-    program = BUILD / "spawn"
-    if not program.exists() or program.stat().st_mtime <= _SOURCE.stat().st_mtime:
-        compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[:1]
-        new = f"{program}.{os.getpid()}"  # another process may be about to do the same
-        subprocess.run([*compiler, "-std=c11", "-O2", "-o", new, str(_SOURCE)], check=True)
-        os.replace(new, program)
-    return str(program)

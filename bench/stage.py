@@ -111,6 +111,11 @@ class Stage:
         found = ask_status(self.home, version=__version__)
         return found.answered if found is not None else 0
 
+    def processes(self) -> tuple[int, ...]:
+        """The daemon's number, and those of the processes beside it."""
+        found = ask_status(self.home, version=__version__)
+        return (found.pid, *found.beside) if found is not None else ()
+
     def stop(self) -> None:
         """Ends its daemon and waits until it has gone."""
         found = holder(self.home, __version__)

@@ -5,7 +5,7 @@ Knows the shapes in ``dialects/*/shape.toml``; must not know how any client is a
 
 import os
 from collections.abc import Collection, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import msgspec
@@ -64,18 +64,21 @@ def recognise(
     """
     own = shape(named) if named else None
     if named and own is None:
-        return Callers(
-            named=named, ids=(named,)
-        )  # it cannot be told from others, so it is believed
+        return _alone(named)  # it cannot be told from others, so it is believed
     data = _object(payload)
     if data is None:
         return _unreadable(named, env)
-    if own is not None and own.judge(data, event).fit is Fit.SURE:
-        return Callers(named=named, ids=(named or "",))
+    if named and own is not None and own.judge(data, event).fit is Fit.SURE:
+        return _alone(named)
     ids, why = _by_payload(named, event, data)
     if len(ids) > 1:
         ids = _by_variables(ids, named, env)
     return Callers(named=named, ids=ids, why=why)
+
+
+@lru_cache(64)
+def _alone(named: str) -> Callers:
+    return Callers(named=named, ids=(named,))
 
 
 def _object(payload: bytes) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ import os
 from typing import TYPE_CHECKING, Protocol
 
 from hookline.model.journal import Journal, JournalSettings
+from hookline.model.together import Together
 
 if TYPE_CHECKING:
     from asyncio import Task
@@ -21,6 +22,9 @@ def journal_file(home: str) -> str:
 class Journals(Protocol):
     """Where the journal for an event is found."""
 
+    together: Together
+    """Opened by whoever answers several events at once."""
+
     def open(self, app: "App | None") -> Journal | None:
         """The journal for what this app has judged; None where none is kept."""
 
@@ -30,6 +34,9 @@ class Journals(Protocol):
 
 class BriefJournals:
     """For a process that answers one event: nothing is kept open."""
+
+    def __init__(self) -> None:
+        self.together = Together()
 
     def open(self, app: "App | None") -> Journal | None:
         """As the port says."""
@@ -48,6 +55,7 @@ class LastingJournals:
     """For a process that answers many: each journal stays open while its settings are the same."""
 
     def __init__(self) -> None:
+        self.together = Together()
         self._open: dict[str, tuple[JournalSettings, Journal | None]] = {}
         self._closing: set[Task[None]] = set()
 
@@ -66,7 +74,7 @@ class LastingJournals:
             if wanted.enabled:
                 from hookline.store.journal import SqliteJournal
 
-                journal = SqliteJournal(journal_file(home), wanted)
+                journal = SqliteJournal(journal_file(home), wanted, together=self.together)
             self._open[home] = wanted, journal
         return journal
 

@@ -64,19 +64,27 @@ async def judge(
 ) -> Outcome:
     """The engine's outcome, within what the session remembers under each of its names."""
     has_stop_flag = speaker.support.has_stop_flag
-    before = [memories.read(session) for session in sessions]
-    after = [on_event(memory, event, has_stop_flag=has_stop_flag) for memory in before]
-    outcome = next(filter(None, (latched(memory, event) for memory in after)), None)
+    before, after = [], []
+    outcome: Outcome | None = None
+    denied: tuple[Denial, ...] = ()
+    # One plain loop: nearly always there is one name and nothing remembered, on every event.
+    for session in sessions:
+        old = memories.read(session)
+        new = on_event(old, event, has_stop_flag=has_stop_flag)
+        before.append(old)
+        after.append(new)
+        outcome = outcome or latched(new, event)
+        denied = recalled((denied, new.denials)) if new.denials else denied
     if outcome is None:
-        denied = recalled(memory.denials for memory in after)
         caller = replace(caller, denied=denied) if denied else caller
         outcome = await engine.handle(event, caller)
         # What passes without a word leaves nothing to remember, but may end what was.
         if denied or outcome.answer is not PASS:
             after, outcome = _concluded(after, outcome, caller, speaker, config)
-    for session, old, new in zip(sessions, before, after, strict=True):
-        if new is not old:
-            memories.write(session, old, new)
+    if after != before:
+        for session, old, new in zip(sessions, before, after, strict=True):
+            if new is not old:
+                memories.write(session, old, new)
     return outcome
 
 

@@ -438,6 +438,21 @@ def test_every_event_has_an_id_of_its_own_and_starts_with_the_first_attempt(agen
     assert bytes.fromhex(first.event_id.decode())
 
 
+def test_an_events_id_begins_with_its_time_so_that_the_journal_grows_at_one_end(
+    agent: Agent,
+) -> None:
+    times = [time.time()]
+    with serving(agent.home, answers(answer())) as peer:
+        for _ in range(2):
+            agent.run()
+            times.append(time.time())
+
+    first, second = (request.event_id for request in peer.requests)
+    began, between, ended = (int(each * 1000) % 2**40 for each in times)
+    assert began <= int(first[:10], 16) <= between <= int(second[:10], 16) <= ended
+    assert first[10:] != second[10:]
+
+
 @pytest.mark.parametrize("code", [0, 1, 2, 127, 255])
 def test_the_answer_comes_back_byte_for_byte(agent: Agent, code: int) -> None:
     out, err = bytes(range(256)) * 3, b"\xff\0" * 50

@@ -164,6 +164,6 @@ def assert_written(place: World, answered: Sequence[Said]) -> None:
     for said in answered:
         if "hookline explain " in said.effect.reason:
             named = said.effect.reason.rpartition("hookline explain ")[2].split()[0]
-            assert len(named) == 12
+            assert len(named) == 16
             written = [(id, verdict) for session, id, verdict in rows if session == said.session]
             assert any(id.startswith(named) and verdict == "deny" for id, verdict in written)

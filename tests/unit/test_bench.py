@@ -1,17 +1,19 @@
 """The parts of the bench that do not measure: what timings come to, and what is made of them."""
 
-import itertools
 import os
 import re
+import socket
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
+from itertools import chain
 from pathlib import Path
+from threading import Thread
 
 import bench
 import msgspec
 import pytest
 from bench.baseline import inserts_per_second, rows_in
-from bench.driving import requests
+from bench.driving import Asking, ask_all, frames
 from bench.load import resident_kb
 from bench.measure import Ratio
 from bench.peers import PEERS, fastest_product, from_pypi
@@ -25,8 +27,9 @@ from bench.warm import against_true, table
 from hookline import registry
 from hookline.app import App
 from hookline.config.compile import compile_file
-from hookline.daemon.frames import Decoder
+from hookline.daemon.frames import Decoder, Request, answer, busy
 from hookline.model.hook import Layer
+from hookline.model.outcome import Reply
 from hookline.store.journal.schema import COLUMNS, INSERT, migrate
 
 
@@ -146,17 +149,79 @@ def _no_file(path: str) -> bytes:
     raise FileNotFoundError(path)
 
 
-def test_frames_differ_in_id_and_command_and_are_whole_requests(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, "s", EMPTY)
-    seen = set()
-    for frame in itertools.islice(requests(stage, "session", first=5), 40):
-        decoder = Decoder()
-        decoder.feed(frame)
-        assert decoder.complete
-        request = decoder.take(0.0)
-        assert request.argv == tuple(stage.words)
-        seen.add((request.id, msgspec.json.decode(request.stdin)["tool_input"]["command"]))
-    assert len({event for event, _ in seen}) == len({command for _, command in seen}) == 40
+def _answer_each(sock: socket.socket, said: bytes, heard: list[Request]) -> None:
+    """A daemon for one connection, which says a little before each answer."""
+    decoder = Decoder()
+    with suppress(ConnectionError):  # as when it has heard what it did not want to hear
+        while data := sock.recv(1 << 16):
+            decoder.feed(data)
+            if decoder.complete:
+                heard.append(decoder.take(0.0))
+                for byte in said:
+                    sock.sendall(bytes([byte]))
+
+
+def _ask(tmp_path: Path, said: bytes, *, events: int, seconds: float = 0.0) -> list[Request]:
+    stage, heard = Stage(tmp_path, "s", EMPTY), list[Request]()
+    pairs = [socket.socketpair() for _ in range(3)]
+    threads = [Thread(target=_answer_each, args=(theirs, said, heard)) for _, theirs in pairs]
+    for thread in threads:
+        thread.start()
+    asking = [
+        Asking(ours.fileno(), frames(stage, f"session-{which}", count=40))
+        for which, (ours, _) in enumerate(pairs)
+    ]
+    try:
+        driven = ask_all(asking, events=events, seconds=seconds)
+        assert len(driven.us) == len(heard)
+        assert max(driven.us) <= driven.seconds * 1e6
+    finally:
+        for ours, _ in pairs:
+            ours.close()
+        for thread in threads:
+            thread.join()
+        for _, theirs in pairs:
+            theirs.close()
+    return heard
+
+
+_PASSED = answer(Reply(stdout=b"out", stderr=b"err"))
+
+
+def test_the_driver_asks_each_question_once_and_no_two_are_the_same(tmp_path: Path) -> None:
+    heard = _ask(tmp_path, b"AKK" + _PASSED, events=40)
+    assert len(heard) == 120
+    assert len({request.id for request in heard}) == 120
+    told = [msgspec.json.decode(request.stdin) for request in heard]
+    assert len({each["tool_input"]["command"] for each in told}) == 120
+    assert {each["session_id"] for each in told} == {"session-0", "session-1", "session-2"}
+
+
+def test_the_drivers_ids_grow_with_time_as_those_of_real_clients_do(tmp_path: Path) -> None:
+    numbers: dict[str, list[int]] = {}
+    for request in _ask(tmp_path, _PASSED, events=40):
+        session = msgspec.json.decode(request.stdin)["session_id"]
+        numbers.setdefault(session, []).append(int(request.id))
+    assert sorted(chain.from_iterable(numbers.values())) == list(range(120))
+    # Each connection's grow, and they are not counted one connection after the other.
+    assert all(each == sorted(each) for each in numbers.values())
+    assert {each[0] for each in numbers.values()} == {0, 1, 2}
+
+
+def test_the_driver_asks_nothing_more_when_its_time_is_over(tmp_path: Path) -> None:
+    assert 3 <= len(_ask(tmp_path, _PASSED, events=90, seconds=1e-9)) < 270
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (busy("no"), "the daemon refused an event"),
+        (answer(Reply(exit_code=2)), "an event ended with an exit code"),
+    ],
+)
+def test_the_driver_takes_nothing_but_a_good_answer(tmp_path: Path, said: bytes, why: str) -> None:
+    with pytest.raises(RuntimeError, match=why):
+        _ask(tmp_path, said, events=2)
 
 
 def test_the_baseline_writes_the_rows_it_was_given(tmp_path: Path) -> None:

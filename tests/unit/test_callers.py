@@ -37,6 +37,15 @@ VSCODE: dict[str, Any] = {
     "tool_use_id": "t1",
 }
 
+STARTED: dict[str, Any] = {
+    "hook_event_name": "SubagentStart",
+    "session_id": "s",
+    "cwd": "/",
+    "agent_id": "a",
+    "agent_type": "t",
+    "transcript_path": "/elsewhere",
+}
+
 
 def raw(data: Any) -> bytes:
     return json.dumps(data).encode()
@@ -44,6 +53,39 @@ def raw(data: Any) -> bytes:
 
 def ids(named: str | None, data: Any, **env: str) -> tuple[str, ...]:
     return recognise(named, None, raw(data), env).ids
+
+
+class TestAgain:
+    """A payload with the keys of an earlier one is judged by what it holds all the same."""
+
+    @pytest.mark.parametrize("order", [1, -1], ids=["weakest first", "surest first"])
+    def test_values_count_however_often_the_keys_came(self, order: int) -> None:
+        form = shape("claude-code")
+        assert form is not None
+        expected = {
+            "/elsewhere": Fit.POSSIBLE,
+            "/h/.claude/projects/p": Fit.SURE,
+        }
+        for path, fit in [*expected.items()][::order] * 2:
+            assert form.judge(STARTED | {"transcript_path": path}, None).fit is fit
+        lacking = form.judge(STARTED | {"transcript_path": 3}, None)
+        assert (lacking.fit, lacking.lacks) == (Fit.LACKING, 1)
+
+    @pytest.mark.parametrize("name", [["x"], {"x": 1}, 3, True])
+    def test_a_name_that_is_no_text_names_no_event(self, name: object) -> None:
+        form = shape("claude-code")
+        assert form is not None
+        for _ in range(2):
+            judged = form.judge(STARTED | {"hook_event_name": name}, "SubagentStart")
+            assert judged.fit is Fit.POSSIBLE
+
+    def test_any_number_of_other_keys_changes_nothing(self) -> None:
+        form = shape("claude-code")
+        assert form is not None
+        for number in range(300):
+            assert form.judge(STARTED | {f"key {number}": 1}, None).fit is Fit.POSSIBLE
+            assert form.judge(STARTED | {"turn_id": 1, f"k{number}": 1}, None).fit is Fit.FOREIGN
+        assert form.judge(STARTED | {"k" * 5_000: 1}, None).fit is Fit.POSSIBLE
 
 
 class TestCaptures:

@@ -68,6 +68,16 @@ class Anywhere:
         """Whether one of these places, as `spelled` has them, could be protected by a pattern."""
         return self._one is not None and self._one.search(places) is not None
 
+    def matching(self, places: str) -> set[int]:
+        """The same for each of them: the numbers of those that could be."""
+        found: set[int] = set()
+        at = 0
+        while self._one is not None and (hit := self._one.search(places, at)) is not None:
+            # It begins and ends with an END, of which the last may begin the next one.
+            at = hit.end() - 1
+            found.update(range(places.count(END, 0, hit.start() + 1), places.count(END, 0, at) + 1))
+        return found
+
 
 class Names:
     """Globs over a whole name that is no path: `*` crosses anything."""

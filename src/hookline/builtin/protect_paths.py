@@ -135,8 +135,20 @@ def _worth_a_look(
         looked.append((touch, spots))
         named += spots
     # One look at all of them together is most often enough.
-    some = bool(named) and _may_be(rules, own, named)
-    return [touch for touch, spots in looked if not spots or (some and _may_be(rules, own, spots))]
+    telling = _telling(rules, own, named)
+    return [touch for touch, spots in looked if not spots or not telling.isdisjoint(spots)]
+
+
+def _telling(rules: "_Rules", own: OwnFiles, spots: Sequence[str]) -> set[str]:
+    """Those places about which something could be said by their names."""
+    places = "".join([spot + END for spot in spots])
+    if places.count(END) != len(spots):
+        # A directory may hold what no path can: then they cannot be told apart in one text.
+        return {spot for spot in spots if _may_be(rules, own, (spot,))}
+    found = {spots[number] for number in rules.matching(spelled(places))}
+    if own.may_be(places):
+        found.update(spot for spot in spots if own.may_be(spot + END))
+    return found
 
 
 def _may_be(rules: "_Rules", own: OwnFiles, spots: Iterable[str]) -> bool:
@@ -244,6 +256,10 @@ class _Rules:
     def may_be(self, places: str) -> bool:
         """Whether anything could be said about places by their names, agents' files included."""
         return self._named.may_match(places)
+
+    def matching(self, places: str) -> set[int]:
+        """The numbers of those places about which something could be."""
+        return self._named.matching(places)
 
     def judge(self, touch: Touch, path: str, spot: str, forms: str) -> Judged:
         """What is said about one place."""

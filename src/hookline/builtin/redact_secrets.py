@@ -17,7 +17,7 @@ from hookline.model.events.prompt import PromptEvent
 from hookline.model.events.tool import PostToolUse, PreToolUse, ToolEvent
 from hookline.model.events.turn import TurnEvent
 from hookline.model.ports import Caller
-from hookline.secrets import EFFORT, Redacted, Scope, accelerate_soon, redact, redact_bytes
+from hookline.secrets import EFFORT, Redacted, Scope, looked_through, redact, redact_bytes
 
 EVENTS: tuple[str, ...] = (
     "pre_tool_use",
@@ -39,10 +39,6 @@ _ARGUMENTS = frozenset({"arguments", "args", "input"})
 """Members of a message that a tool is called with: every text in them is one for it."""
 _MOST = 25_000
 _SHARE = 8
-_EVENTS = 16
-_VOLUME = 256 << 10
-"""From so many events and so much text on it is worth a second of work to look faster: a process
-that was started for one event never comes so far."""
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,26 +68,9 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
         try:
             return _answer(event, cleaner)
         finally:
-            _work.add(cleaner.looked_through)
+            looked_through(cleaner.looked_through)
 
     return answer
-
-
-class _Work:
-    """What this process has done so far: one that does much is worth making faster."""
-
-    def __init__(self) -> None:
-        self._events = 0
-        self._volume = 0
-
-    def add(self, volume: int) -> None:
-        self._events += 1
-        self._volume += volume
-        if self._events >= _EVENTS and self._volume >= _VOLUME:
-            accelerate_soon()
-
-
-_work = _Work()
 
 
 def _answer(event: Event, cleaner: "_Cleaner") -> Answer:

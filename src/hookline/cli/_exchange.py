@@ -1,7 +1,8 @@
 """One event between its arrival and the reply: who speaks, what they said, what came of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache, partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
@@ -17,13 +18,16 @@ from hookline.model.journal import Entry
 from hookline.model.outcome import Outcome, Reply
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hookline.callers import Callers
     from hookline.joint_reply import Clients
     from hookline.model.ports import Dialect
 
 __all__ = ["Arrived", "Exchange"]
 
 
-class Arrived(Struct, frozen=True, kw_only=True):
+class Arrived(Struct, frozen=True, kw_only=True, gc=False):
     """One event as a client brought it, from this process or another one."""
 
     argv: Sequence[str]
@@ -42,6 +46,11 @@ class Arrived(Struct, frozen=True, kw_only=True):
 class Exchange:
     """One event on its way: who is speaking, what was said, and what came of it."""
 
+    __slots__ = (
+        *("arrived", "at", "started", "named", "name", "speaker", "clients"),
+        *("event", "again", "outcome", "failure"),
+    )
+
     def __init__(self, arrived: Arrived) -> None:
         self.arrived = arrived
         self.at, self.started = datetime.now(UTC), perf_counter_ns()
@@ -50,6 +59,7 @@ class Exchange:
         self.speaker: Dialect | Clients | None = None
         self.clients: Clients | None = None
         self.event: Event | None = None
+        self.again: Callable[[], Event] | None = None
         self.outcome: Outcome | None = None
         self.failure = ""
 
@@ -64,6 +74,8 @@ class Exchange:
     def decoded(self) -> Event:
         """The event in the payload. Raises DecodeError."""
         assert self.speaker is not None
+        if self.clients is None:  # else what is read depends on who else is meant
+            self.again = partial(self.speaker.decode, self.arrived.payload, self.name)
         event = self.speaker.decode(self.arrived.payload, self.name)
         self.event = event = replace(event, id=self.arrived.id) if self.arrived.id else event
         self.name = self.name or event.native_event or event.event_id()
@@ -127,9 +139,7 @@ def _clients(
     """Who is calling, when it is not simply the dialect named. Raises DecodeError."""
     if named is None or named == "canonical":
         return None  # no client's: whoever says this means it
-    from hookline.callers import recognise
-
-    callers = recognise(None if named == AUTO else named, event, payload, env)
+    callers = _recognise()(None if named == AUTO else named, event, payload, env)
     if callers.ids == (named,):
         return None
     if not callers.ids:
@@ -139,3 +149,11 @@ def _clients(
     from hookline.joint_reply import Clients
 
     return Clients(callers)
+
+
+@cache
+def _recognise() -> "Callable[[str | None, str | None, bytes, Mapping[str, str]], Callers]":
+    """Imported when a client first calls, and not looked up again for each event."""
+    from hookline.callers import recognise
+
+    return recognise

@@ -64,7 +64,7 @@ def _tell(first: float, warm: float, bare: float, state: Path) -> None:
         last = journal.last()
     if last is not None:
         click.echo(f"{last.verdict}   {last.native_event} of {last.dialect}: {last.subject}")
-        click.echo(f"       in the journal; `hookline explain {last.id[:12]}` would tell more")
+        click.echo(f"       in the journal; `hookline explain {last.id[:16]}` would tell more")
     click.echo(
         f"       {first * 1e3:.0f} ms for the first event, which started the daemon; "
         f"{warm * 1e3:.1f} ms for each of the next {_WARM}; "

@@ -7,7 +7,7 @@ wrong here is answered as the platform obeys it: a gate closes.
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from hookline.cli._exchange import Arrived, Exchange
 from hookline.cli._hook_options import HookOptions
 from hookline.model.errors import HooklineError
 from hookline.model.journal import Entry
+from hookline.model.moments import begin_moment, end_moment
 from hookline.model.outcome import Reply
 
 if TYPE_CHECKING:
@@ -49,10 +50,20 @@ _PERSONAL = (
 class Desk:
     """Answers events one after the other, and keeps what it has loaded for the next."""
 
-    def __init__(self, journals: "Journals", answers: "FirstAnswers | None" = None) -> None:
-        """``answers`` in a process that hears of every call: what else is kept on the disk."""
+    def __init__(
+        self,
+        journals: "Journals",
+        answers: "FirstAnswers | None" = None,
+        let_go: Callable[[], None] | None = None,
+    ) -> None:
+        """``answers`` in a process that hears of every call: what else is kept on the disk.
+
+        ``let_go`` is called when an event is judged: what was kept of it for its own hooks may be
+        large, and the next one may come in half an hour.
+        """
         self._journals = journals
         self._answers = answers
+        self._let_go = let_go
         self._apps: dict[tuple[object, ...], App] = {}
         self._warned: dict[str, None] = {}
         self._untold = ""
@@ -73,6 +84,7 @@ class Desk:
                 entry=options.entry,
                 timeout=_time_left(options, arrived),
                 client=exchange.clients,
+                again=exchange.again,
             )
             reply = exchange.encoded(outcome)
         except Exception as exc:
@@ -105,6 +117,8 @@ class Desk:
 
     async def _write_down(self, entry: Entry, app: "App | None") -> str:
         """A warning, where that failed: no verdict is lost for it."""
+        if self._let_go is not None:
+            self._let_go()
         try:
             journal = self._journals.open(app)
             if app is None or app.journal() is None:
@@ -113,6 +127,22 @@ class Desk:
             return await journal.write(entry) if journal is not None else ""
         except Exception as exc:
             return f"this event is not in the journal: {type(exc).__name__}: {exc}"
+
+    def begin(self) -> None:
+        """Several events come together: what is written of them may wait for the ``end``."""
+        self._journals.together.begin()
+        begin_moment()
+
+    def end(self, done: Callable[[str], None]) -> None:
+        """Calls ``done`` when what was written since ``begin`` will survive this process."""
+
+        def written(warning: str) -> None:
+            # They have their answers already: the next one is told.
+            self._untold = warning or self._untold
+            done(warning)
+
+        end_moment()
+        self._journals.together.end(written)
 
     async def aclose(self) -> None:
         """Ends worker processes and connections."""

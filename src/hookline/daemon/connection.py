@@ -30,8 +30,6 @@ __all__ = ["SILENCE", "Connection"]
 SILENCE = 60.0
 """Seconds after which a client that stopped in the middle of a request or an answer is dropped."""
 
-_CHUNK = 1 << 16
-_LARGE_CHUNK = 1 << 18
 _MOST_EARLY = 1 << 16
 
 
@@ -82,18 +80,20 @@ class Connection(Line):
         """Whether nothing is owed to the client, and it owes us nothing."""
         return not self._owing and self._outlet is None
 
+    @property
+    def may_go(self) -> bool:
+        """Whether nothing has been heard that was not answered."""
+        heard = self._early or self._going_on or self._decoder is not None
+        return self.idle and not heard and self._since is None
+
     # Reading
 
     def on_readable(self, pace: Pace) -> None:
         """Takes what has come."""
-        try:
-            data = self._sock.recv(_LARGE_CHUNK if self._held > SMALL else _CHUNK)
-        except (BlockingIOError, InterruptedError):
-            return
-        except OSError:
-            data = b""
+        data = self.heard(much=self._held > SMALL)
         if not data:
-            self.close()
+            if data is not None:
+                self.close()
         elif self._request is not None or self._going_on or not (self._owing or self.idle):
             # It is read only when its turn comes; a client that says much ahead has to wait.
             self._early += data
@@ -137,7 +137,7 @@ class Connection(Line):
         except FrameError as error:
             self._host.note(f"a client was sent away: {error}")
             if self._owing:
-                self._conclude(busy(str(error)))
+                self.conclude(busy(str(error)))
             self.close()
         else:
             self._host.budget.give_up(self._resume)  # it came all the same
@@ -178,15 +178,15 @@ class Connection(Line):
     def _dispatch(self, request: Request) -> None:
         host = self._host
         if request.version != host.version and self._since is None:
-            self._conclude(other_version(host.version))
+            self.conclude(other_version(host.version))
             return
         own = host.own_answers.get(request.argv[:1])
         if own is not None:
-            self._conclude(answer(own(request)))
+            self.conclude(answer(own(request)))
             return
         if host.refusing:
             host.counts.refused += 1
-            self._conclude(busy(host.refusing))
+            self.conclude(busy(host.refusing))
             return
         self._depth = depth_of(request)
         self._session = session = host.seen(session_of(request), request, self.moved)
@@ -203,11 +203,11 @@ class Connection(Line):
             if self._pace is Pace.NOW:
                 self.start()
                 return
-            self._host.start_soon(self)
+            self._host.rounds.start_soon(self)
         elif turns.wait(session.name, self._depth, self._turn):
             self._request, self._queued = request, True
         else:
-            self._conclude(busy("too many events are waiting"))
+            self.conclude(busy("too many events are waiting"))
             return
         if self._pace is Pace.TOGETHER:  # what shares a commit is answered in a moment
             self._host.waiting.acknowledge_soon(self, self.moved)
@@ -217,7 +217,7 @@ class Connection(Line):
     def _turn(self) -> None:
         """It is this event's turn, said from within another event's end."""
         self._queued = False
-        self._host.start_soon(self)
+        self._host.rounds.start_soon(self)
 
     def start(self) -> None:
         """Begins the event, which has its turn."""
@@ -228,15 +228,13 @@ class Connection(Line):
         elif began > host.waiting.overdue_at:
             host.waiting.acknowledge_overdue(began)
         if not self.open:
-            self._conclude(b"")
+            self.conclude(b"")
             return
-        task = begun(host.loop, self._answer())
+        self._task = begun(host.loop, self._answer())
         # An event that is slow to begin must not hold up its own acknowledgement.
         session.quick = monotonic() - began < QUICK
-        if not task.done():
-            self._task = task
-            if self._pace is Pace.NOW:
-                self.acknowledge()
+        if self._task is not None and self._pace is Pace.NOW:
+            self.acknowledge()
 
     async def _answer(self) -> None:
         request = self._request
@@ -255,11 +253,13 @@ class Connection(Line):
             self._host.failed(request, error)
         finally:
             request = None
-            self._conclude(message or b"")
             if message is None:
+                self.conclude(b"")
                 self.close()
+            else:
+                self._host.rounds.conclude(self, message)
 
-    def _conclude(self, message: bytes) -> None:
+    def conclude(self, message: bytes) -> None:
         """Sends what ends this request, if anything does; what it had of ours is free again."""
         host, had_turn = self._host, self._request is not None and not self._queued
         self._request = self._task = None
@@ -321,7 +321,7 @@ class Connection(Line):
         """An event that has not begun is to be answered elsewhere."""
         if self._queued:
             self._leave_queue()
-            self._conclude(busy("the daemon stops"))
+            self.conclude(busy("the daemon stops"))
 
     def cancel(self) -> None:
         """Ends the event; the client has to ask elsewhere."""

@@ -55,7 +55,7 @@ class TooLarge(FrameError):
     """The request says that it is longer than any may be."""
 
 
-class Request(Struct, frozen=True):
+class Request(Struct, frozen=True, gc=False):
     """One call of a client, as it would have called ``hookline`` itself."""
 
     version: str

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from hookline.daemon.budget import Budget
+from hookline.daemon.crew import Crew
 from hookline.daemon.frames import Calls, Request, Respond
+from hookline.daemon.rounds import Rounds
 from hookline.daemon.sessions import Session
 from hookline.daemon.turns import Turns
 from hookline.daemon.waiting import Waiting
@@ -16,6 +18,7 @@ from hookline.model.outcome import Reply
 
 if TYPE_CHECKING:
     from hookline.daemon.connection import Connection
+    from hookline.daemon.line import Line
 
 __all__ = ["Counts", "Host"]
 
@@ -36,6 +39,7 @@ class Host(Protocol):
     watching: Watching
     waiting: Waiting
     respond: Respond
+    rounds: Rounds
     turns: Turns
     budget: Budget
     calls: Calls
@@ -43,14 +47,13 @@ class Host(Protocol):
     version: str
     own_answers: Mapping[tuple[str, ...], Callable[[Request], Reply]]
     """Who answers a question about the daemon itself, by its first word."""
+    crew: Crew | None
+    """Who else answers; None where nobody does."""
     refusing: str
     """Why no request is taken now; empty when it is."""
 
     def note(self, text: str) -> None:
         """Writes a line for people."""
-
-    def start_soon(self, connection: "Connection") -> None:
-        """Starts it together with the others that have their turn now."""
 
     def speak_up(self) -> None:
         """Whoever waits hears of us, before an event begins that may hold up all others."""
@@ -63,6 +66,9 @@ class Host(Protocol):
 
     def failed(self, request: Request, error: BaseException) -> None:
         """The answer could not be made."""
+
+    def handed_on(self, line: "Line") -> None:
+        """Another process has the client now."""
 
     def closed(self, connection: "Connection", unanswered: bool) -> None:
         """The connection is over."""

@@ -8,11 +8,9 @@ import asyncio
 import os
 import signal
 import socket
-import traceback
-from collections.abc import Awaitable, Callable
+from functools import partial
 from importlib import import_module
 from time import monotonic
-from typing import Any
 
 import msgspec
 
@@ -30,25 +28,27 @@ from hookline.daemon.clean import (
     trim,
 )
 from hookline.daemon.connection import SILENCE
+from hookline.daemon.crew import Crew, Start
+from hookline.daemon.ending import GRACE, LAST, wind_down
 from hookline.daemon.frames import Request, Respond
 from hookline.daemon.homes import home_of
 from hookline.daemon.instance import Claim, InstanceError, claim
 from hookline.daemon.log import Log
-from hookline.daemon.server import Limits, Server
+from hookline.daemon.mates import Share
+from hookline.daemon.rounds import Books
+from hookline.daemon.server import FORGET, Limits, Server
 from hookline.daemon.status import Status
 from hookline.daemon.watchdog import STUCK, Watchdog
 from hookline.model.outcome import Reply
 
-__all__ = ["GRACE", "IDLE", "Daemon", "new_loop"]
+__all__ = ["IDLE", "Daemon", "new_loop"]
 
 IDLE = 1800.0
 """Seconds without an event after which the daemon goes."""
-GRACE = 30.0
-"""Seconds that running events get when the daemon is told to end."""
 
 _LOOK = 2.0
-_LAST = 5.0
-_FORGET = 60.0
+_SOON = 0.2
+_OF_LATE = 1.0
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
@@ -76,14 +76,15 @@ class Daemon:
         stays: bool = True,
         limits: Limits | None = None,
         log: Log | None = None,
-        version: str = __version__,
-        closing: Callable[[], Awaitable[None]] | None = None,
+        books: Books | None = None,
+        start: Start | None = None,
     ) -> None:
         """Either ``home`` is given or ``client``, whose request names it.
 
         ``stuck`` seconds without a turn of the loop end the process once it is the daemon. Unless
         it ``stays`` it never becomes that.
-        ``closing`` is awaited at the end, when no event runs any more.
+        ``books`` are closed at the end, when no event runs any more.
+        ``start`` starts a process beside the daemon, of which ``limits`` says how many.
         """
         self._respond = respond
         self._home = home
@@ -94,14 +95,16 @@ class Daemon:
         self._stays = stays
         self._limits = limits
         self._log = log or Log()
-        self._version = version
-        self._closing = closing
+        self._version = __version__
+        self._books = books
+        self._start = start
+        self._crew: Crew | None = None
         self._claim: Claim | None = None
         self._began = monotonic()
         self._package = _package()
         self._said = ""
         self._told_to_end = False
-        self._looked = self._loaded = False
+        self._loaded = False
         self._server: Server
         self._watchdog: Watchdog
         self._end: asyncio.Future[str]
@@ -116,12 +119,13 @@ class Daemon:
             version=self._version,
             note=self._log.note,
             limits=self._limits,
+            books=self._books,
             own_answers={("daemon",): self._own_answer},
             on_request=self._on_request,
             on_closed=self._on_closed,
         )
         self._watchdog = Watchdog(loop, self._stuck, lambda: self._log.number)
-        loop.set_exception_handler(self._on_exception)
+        loop.set_exception_handler(self._log.on_exception)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self._on_told, number)
         loop.add_signal_handler(signal.SIGCONT, self._look_after)
@@ -149,8 +153,16 @@ class Daemon:
             same = request.version == self._version
             # After the first step of its answer, which for most events is the last one, too.
             self._server.loop.call_soon(self._settle, self._home if same else "")
-        elif _package() != self._package:
+        elif not self._notice_change() and self._crew is not None:
+            server = self._server
+            self._crew.consider(sessions=server.sessions(_OF_LATE), at_once=server.rounds.largest())
+
+    def _notice_change(self) -> bool:
+        """Whether another hookline is installed than the one that runs; then it is time to go."""
+        changed = _package() != self._package
+        if changed:
             self._server.loop.call_soon(self._retire, "hookline has changed on the disk")
+        return changed
 
     def _settle(self, home: str) -> None:
         """Becomes the daemon of this home if there is none."""
@@ -175,9 +187,27 @@ class Daemon:
             self._retire("no daemon can stay here")
             return
         self._watchdog.watch()
+        self._gather()
         self._log.note(f"started, version {self._version}, in {self._claim.path}")
         self._look_after()
         self._keep_looking()
+        # Not at once: whoever started us is not to wait for what this loads.
+        self._server.loop.call_later(_SOON, keep_memory)
+
+    def _gather(self) -> None:
+        """Others may be asked to answer beside us from now on."""
+        limits = self._limits or Limits()
+        least, most = limits.always_beside, max(limits.beside, limits.always_beside)
+        if self._start is not None and most > 0:
+            assert self._home
+            self._crew = self._server.crew = Crew(
+                self._server.loop,
+                self._server.watching,
+                start=partial(self._start, self._home),
+                most=most,
+                least=least,
+                note=self._log.note,
+            )
 
     # Staying
 
@@ -186,14 +216,14 @@ class Daemon:
             self._server.loop.call_later(min(_LOOK, self._idle / 4), self._look)
 
     def _look(self) -> None:
-        if not self._looked:
-            self._looked = True
-            keep_memory()  # not sooner: nobody is to wait for what it loads
         self._look_after()
         self._server.sweep()
+        if self._crew is not None and self._crew.look():
+            self._server.last_request = monotonic()
+            self._notice_change()
         if not self._server.busy and monotonic() - self._server.last_request > self._idle:
             self._retire(f"nothing was asked for {self._idle:g} s")
-        elif monotonic() - self._server.last_request > _FORGET:
+        elif monotonic() - self._server.last_request > FORGET:
             self._server.calls.forget()
         if self._server.budget.has_let_go():
             trim()
@@ -239,25 +269,28 @@ class Daemon:
     def status(self) -> Status:
         """What this daemon says of itself."""
         server, counts = self._server, self._server.counts
+        others = self._crew.share() if self._crew is not None else Share()
         return Status(
             pid=os.getpid(),
             version=self._version,
             uptime=round(monotonic() - self._began, 3),
-            sessions=server.sessions(),
-            answered=counts.answered,
-            running=server.turns.running,
-            waiting=server.turns.waiting,
-            refused=counts.refused,
-            abandoned=counts.abandoned,
-            failed=counts.failed,
-            connections=server.connections,
-            held=server.budget.held,
-            memory=memory(),
-            descriptors=descriptors(),
+            sessions=server.sessions() + others.sessions,
+            answered=counts.answered + others.answered,
+            running=server.turns.running + others.running,
+            waiting=server.turns.waiting + others.waiting,
+            refused=counts.refused + others.refused,
+            abandoned=counts.abandoned + others.abandoned,
+            failed=counts.failed + others.failed,
+            connections=server.connections + others.connections,
+            held=server.budget.held + others.held,
+            memory=memory() + others.memory,
+            descriptors=descriptors() + others.descriptors,
             socket=self._claim.socket if self._claim else "",
             home=self._home or "",
             idle=self._idle,
             stopping=self._end.done(),
+            beside=self._crew.pids() if self._crew is not None else (),
+            processes=1 + (self._limits.always_beside if self._limits is not None else 0),
         )
 
     # Going
@@ -271,17 +304,14 @@ class Daemon:
         if self._home is None:
             self._server.sweep()
 
-    def _on_exception(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        error = context.get("exception")
-        where = "".join(traceback.format_exception(error)) if error is not None else ""
-        self._log.note(f"{context.get('message', 'something failed')}: {where}")
-
     def _on_told(self, number: signal.Signals) -> None:
         """Told once, what runs is finished; told again, it is not."""
         if self._told_to_end:
             self._server.cancel()
         self._told_to_end = True
         self._server.refuse("the daemon stops")
+        if self._crew is not None:
+            self._crew.terminate()
         self._retire(f"told to by {number.name}")
 
     def _retire(self, why: str) -> None:
@@ -290,18 +320,16 @@ class Daemon:
 
     async def _leave(self) -> None:
         """Finishes what runs, while others may already take the place."""
-        server = self._server
+        server, crew = self._server, self._crew
         if self._claim is not None:
             self._claim.release()
         server.stop_listening()
-        # Unless we were told to, there is no hurry: every event has a deadline of its own.
-        while not await server.until_quiet(self._grace) and not self._told_to_end:
-            pass
-        server.cancel()
-        await server.until_quiet(_LAST)
-        server.close()
-        if self._closing is not None:
-            await self._closing()
+        if crew is not None:
+            crew.dismiss()
+        await wind_down(server, self._grace, told=lambda: self._told_to_end, books=self._books)
+        if crew is not None:
+            await crew.until_gone(self._grace + 2 * LAST, told=lambda: self._told_to_end)
+        server.watching.close()
 
 
 def _package() -> tuple[int, int, int] | None:

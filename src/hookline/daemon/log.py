@@ -2,8 +2,11 @@
 
 import os
 import time
+import traceback
+from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 __all__ = ["Log", "log_path"]
 
@@ -48,6 +51,12 @@ class Log:
             self._fit(len(line))
             if self._file is not None:
                 os.write(self._file, line)
+
+    def on_exception(self, loop: AbstractEventLoop, context: dict[str, Any]) -> None:
+        """What the loop is to do with an exception that nobody took."""
+        error = context.get("exception")
+        where = "".join(traceback.format_exception(error)) if error is not None else ""
+        self.note(f"{context.get('message', 'something failed')}: {where}")
 
     def _fit(self, size: int) -> None:
         if self._file is None:

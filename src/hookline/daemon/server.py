@@ -10,37 +10,36 @@ import select
 import socket
 import sys
 import traceback
-from collections.abc import Callable, Mapping
-from struct import Struct as Layout
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 
 from msgspec import Struct
 
 from hookline.daemon.budget import Budget
 from hookline.daemon.connection import SILENCE, Connection
+from hookline.daemon.crew import Crew, most_beside
 from hookline.daemon.frames import Calls, Request, Respond
 from hookline.daemon.host import Counts
+from hookline.daemon.line import Line
 from hookline.daemon.pace import Pace
-from hookline.daemon.sessions import Session, Sessions
+from hookline.daemon.peers import peer_uid
+from hookline.daemon.rounds import Books, Rounds
+from hookline.daemon.sessions import RECENT, Session, Sessions
 from hookline.daemon.turns import Turns
 from hookline.daemon.waiting import Waiting
-from hookline.daemon.watching import watching
+from hookline.daemon.watching import Reader, watching
 from hookline.model.outcome import Reply
 
-__all__ = ["Limits", "Server", "peer_pid", "peer_uid"]
+__all__ = ["FORGET", "Limits", "Server"]
+
+FORGET = 60.0
+"""Seconds after the last request for which nothing of anybody's environment is kept."""
 
 _ACCEPTED_AT_ONCE = 64
 _SAID_AGAIN = 60.0
 _BREATH = 0.1  # seconds without accepting when there are no descriptors left
 _APART = 0.001  # seconds between clients of which neither is in a crowd
 _HEARD_OF = 1.0  # seconds between requests of which whoever started us hears
-
-# SO_PEERCRED: process, user, group. LOCAL_PEERCRED elsewhere: an xucred, whose version comes first.
-_PEER, _PEER_LAYOUT = (
-    ((socket.SOL_SOCKET, socket.SO_PEERCRED), Layout("iII"))
-    if hasattr(socket, "SO_PEERCRED")
-    else ((0, 1), Layout("2Ih66x"))
-)
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -52,6 +51,10 @@ class Limits(Struct, frozen=True, kw_only=True):
     waiting: int = 1024
     held: int = 512 << 20
     connections: int = 2048
+    beside: int = most_beside()
+    """How many processes may come beside the daemon, each with limits like these."""
+    always_beside: int = 0
+    """How many are there from the beginning."""
 
 
 class Server:
@@ -65,6 +68,7 @@ class Server:
         version: str,
         note: Callable[[str], None],
         limits: Limits | None = None,
+        books: Books | None = None,
         own_answers: Mapping[tuple[str, ...], Callable[[Request], Reply]] | None = None,
         on_request: Callable[[Request], None] = lambda request: None,
         on_closed: Callable[[], None] = lambda: None,
@@ -78,11 +82,15 @@ class Server:
         self.version = version
         self.note = note
         self.limits = limits or Limits()
+        self.rounds = Rounds(loop, books, note)
         self.own_answers = own_answers or {}
         self.turns = Turns(at_once=self.limits.at_once, waiting=self.limits.waiting)
         self.budget = Budget(self.limits.held)
         self.calls = Calls(version)
         self.counts = Counts()
+        self.crew: Crew | None = None
+        self.more: Reader | None = None
+        """Where clients come from that another process has accepted."""
         self.last_request = monotonic()
         self._on_request = on_request
         self._on_closed = on_closed
@@ -95,7 +103,6 @@ class Server:
         soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._most = min(self.limits.connections, soft // 2 if soft > 0 else sys.maxsize)
         self._connections: dict[Connection, None] = {}
-        self._starting: list[Connection] = []
         self._sessions = Sessions()
         self.refusing = ""
         self._paused = False
@@ -109,25 +116,11 @@ class Server:
         try:
             if self._listener is not None and not full:
                 self._accept(Pace.LATER)
+            if self.more is not None:
+                self.more(Pace.LATER)
             self.waiting.acknowledge_overdue()
         except Exception as error:  # another client's trouble
             self.note(f"somebody could not be heard: {type(error).__name__}: {error}")
-
-    def start_soon(self, connection: Connection) -> None:
-        """All that have their turn in one moment are started by one call."""
-        if not self._starting:
-            self.loop.call_soon(self._start)
-        self._starting.append(connection)
-
-    def _start(self) -> None:
-        starting, self._starting = self._starting, []
-        for connection in starting:
-            try:
-                connection.start()
-            except Exception as error:
-                self.loop.call_exception_handler(
-                    {"message": "an event could not be begun", "exception": error}
-                )
 
     def settled(self, connection: Connection) -> None:
         """The connection waits for nothing."""
@@ -159,6 +152,12 @@ class Server:
         self._rouse()
         self._on_closed()
 
+    def handed_on(self, line: Line) -> None:
+        """Another process has the client now."""
+        self.last_request = monotonic()
+        if isinstance(line, Connection):
+            self._connections.pop(line, None)
+
     def _rouse(self) -> None:
         if self._quiet is not None and not self._quiet.done():
             self._quiet.set_result(None)
@@ -175,9 +174,9 @@ class Server:
         """How many clients are connected."""
         return len(self._connections)
 
-    def sessions(self) -> int:
-        """How many sessions have asked something lately."""
-        return self._sessions.recent(monotonic())
+    def sessions(self, within: float = RECENT) -> int:
+        """How many sessions have asked something in the last seconds."""
+        return self._sessions.recent(monotonic(), within)
 
     # Listening
 
@@ -215,7 +214,21 @@ class Server:
         if len(fresh) > 1 and pace is Pace.NOW:
             pace = Pace.TOGETHER
         for connection in fresh:
-            connection.on_readable(pace)
+            connection.on_event(pace)
+            connection.watch()
+
+    def receive(self, clients: Sequence[socket.socket], pace: Pace) -> None:
+        """Serves clients that another process has accepted, and nobody has heard yet."""
+        now = monotonic()
+        pace = Pace.TOGETHER if len(clients) > 1 and pace is Pace.NOW else pace
+        for sock in clients:
+            if len(self._connections) >= self._most and not self._room():
+                sock.close()  # it has not heard of us, and asks elsewhere
+                continue
+            sock.setblocking(False)
+            connection = Connection(self, sock, now)
+            self._connections[connection] = None
+            connection.on_event(pace)
             connection.watch()
 
     def _accept_one(self, now: float) -> Connection | None:
@@ -321,18 +334,3 @@ class Server:
         self.stop_listening()
         for connection in tuple(self._connections):
             connection.close()
-        self.watching.close()
-
-
-def peer_uid(sock: socket.socket) -> int:
-    """Whose process is at the other end."""
-    return _peer(sock)[1]
-
-
-def peer_pid(sock: socket.socket) -> int | None:
-    """Its number, as it is called here; None where the system does not tell."""
-    return _peer(sock)[0] if hasattr(socket, "SO_PEERCRED") else None
-
-
-def _peer(sock: socket.socket) -> tuple[int, ...]:
-    return _PEER_LAYOUT.unpack(sock.getsockopt(*_PEER, _PEER_LAYOUT.size))

@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from time import monotonic
 
 from hookline._version import __version__
+from hookline.daemon.ending import GRACE
 from hookline.daemon.instance import Holder, connect, holder, is_held_by
-from hookline.daemon.lifecycle import GRACE
-from hookline.daemon.server import peer_pid
+from hookline.daemon.peers import peer_pid
 from hookline.model.errors import HooklineError
 
 __all__ = ["end", "until"]

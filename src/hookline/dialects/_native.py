@@ -14,8 +14,8 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from hookline.dialects._shown import changes, shown
-from hookline.dialects._translate import translate
-from hookline.model.answers import Answer, deny
+from hookline.dialects._translate import PASSED, translate
+from hookline.model.answers import PASS, Answer, deny
 from hookline.model.errors import DecodeError
 from hookline.model.events import EVENTS, Agent, Event, Other, Task, ToolEvent, UserPromptSubmit
 from hookline.model.outcome import Outcome, Reply, Translated
@@ -69,17 +69,21 @@ class JsonDialect(ABC):
         native = self.native_name(data, event)
         row = self.support.find(native)
         cls = EVENTS[row.event] if row is not None else Other
-        values = self.common(data, native) | {"raw": Raw(payload)}
-        for field, key in self.fields.get(native, {}).items():
+        values = self.common(data, native)
+        values["raw"] = Raw(payload)
+        own: dict[str, Any] = {}
+        for field, key in self.fields.get(native, _NO_FIELDS).items():
             if data.get(key) is not None:
-                _put(values, field, data[key])
+                _put(own, field, data[key])
         if issubclass(cls, ToolEvent):
             values["tool"] = self.read_tool(data, native)
         elif cls is UserPromptSubmit:
-            values["automatic"] = self.is_automatic(data, _text(values.get("prompt")))
-        values |= self.own_fields(data, native)
+            own["automatic"] = self.is_automatic(data, _text(own.get("prompt")))
+        own |= self.own_fields(data, native)
+        if not own and type(self).common is JsonDialect.common:
+            return cls(**values)  # as with most events: all of it is made here, and as it has to be
         try:
-            return _built(cls, values)
+            return _built(cls, values | own)
         except msgspec.ValidationError as exc:
             raise DecodeError(f"{self.support.client}'s {visible(native)} payload: {exc}") from exc
 
@@ -106,27 +110,34 @@ class JsonDialect(ABC):
         """What every event of this platform has."""
         keys = self.keys
         agent_id, agent_type = data.get(keys.agent_id), data.get(keys.agent_type)
-        name = agent_type if isinstance(agent_type, str) and agent_type else "root"
+        agent = _ROOT
+        if agent_id or agent_type:
+            name = agent_type if isinstance(agent_type, str) and agent_type else "root"
+            agent = Agent(name=name, depth=1, id=_text(agent_id)) if agent_id else Agent(name=name)
         return {
             "session_id": _text(data.get(keys.session)),
             "cwd": _text(data.get(keys.cwd)),
             "dialect": self.id,
             "native_event": native,
-            "agent": Agent(name=name, depth=1, id=_text(agent_id))
-            if agent_id
-            else Agent(name=name),
+            "agent": agent,
         }
 
     def read_tool(self, data: Mapping[str, Any], native: str) -> Tool:
         """The canonical tool in a payload."""
         keys = self.keys
         name, given = _text(data.get(keys.tool)), data.get(keys.input)
-        tool = self.tools.read(name, given if isinstance(given, dict) else {})
-        if not isinstance(given, dict) and given is not None:
-            # Some tools take one bare text; it is judged as what it most likely is, a command.
-            kind = ToolKind.SHELL if tool.kind is ToolKind.OTHER else tool.kind
-            tool = replace(tool, command=_text(given) or str(given), kind=kind)
-        fields: dict[str, Any] = {"call_id": _text(data.get(keys.call)) or None}
+        if isinstance(given, dict):
+            tool = self.tools.read(name, given)
+        else:
+            tool = self.tools.read(name, {})
+            if given is not None:
+                # Some tools take one bare text; it is judged as what it most likely is, a command.
+                kind = ToolKind.SHELL if tool.kind is ToolKind.OTHER else tool.kind
+                tool = replace(tool, command=_text(given) or str(given), kind=kind)
+        fields: dict[str, Any] = {}
+        call = data.get(keys.call)
+        if isinstance(call, str) and call:
+            fields["call_id"] = call
         server = data.get("mcp_server")
         if isinstance(server, dict) and tool.mcp is None and server.get("name"):
             fields |= {"mcp": Mcp(_text(server["name"]), name), "kind": ToolKind.MCP}
@@ -135,7 +146,7 @@ class JsonDialect(ABC):
         duration = data.get(keys.duration)
         if isinstance(duration, float) or (isinstance(duration, int) and abs(duration) < 2**53):
             fields["duration_ms"] = float(duration)
-        return replace(tool, **fields)
+        return replace(tool, **fields) if fields else tool
 
     def output_text(self, response: Any) -> str:
         """A tool's answer as text."""
@@ -158,6 +169,8 @@ class JsonDialect(ABC):
 
     def translate(self, outcome: Outcome) -> Translated:
         """The outcome as far as this platform can take it."""
+        if outcome.answer is PASS:
+            return PASSED
         return translate(outcome, self.support, self.native_of(outcome.event))
 
     def encode(self, outcome: Outcome) -> Reply:
@@ -285,6 +298,7 @@ def _built(cls: type[Any], values: dict[str, Any]) -> Event:
     """
     if isinstance(values.get("task"), dict):
         values["task"] = Task(**{k: str(v) for k, v in values["task"].items()})
+    event: Event
     is_text = _is_text(cls.event_id())
     known: dict[str, Any] = {}
     plain = True
@@ -297,9 +311,8 @@ def _built(cls: type[Any], values: dict[str, Any]) -> Event:
         else:
             known[name] = tuple(value) if isinstance(value, list) else value
             plain = plain and name in _BUILT
-    event: Event
     if plain:
-        event = cls(**known)  # as it is with most events: then there is nothing to force
+        event = cls(**known)  # then there is nothing to force
         return event
     given = {k: v for k, v in known.items() if k not in _BUILT}
     event = msgspec.convert({"event": cls.event_id(), **given}, cls, strict=False)
@@ -313,6 +326,8 @@ def _is_text(event: str) -> Mapping[str, bool]:
 
 
 _BUILT = {"agent", "raw", "tool", "task", "calls"}
+_ROOT = Agent()
+_NO_FIELDS: Mapping[str, str] = {}
 
 
 def joined(texts: tuple[str, ...]) -> str:

@@ -16,7 +16,11 @@ from hookline.model.support import EventSupport, Support
 from hookline.model.text import for_model, visible
 from hookline.model.verdicts import BLOCKING, Verdict
 
-__all__ = ["translate"]
+__all__ = ["PASSED", "translate"]
+
+
+PASSED = Translated(PASS)
+"""Nothing was said, and so can it be everywhere."""
 
 
 class _Draft(Struct):
@@ -34,7 +38,7 @@ class _Draft(Struct):
 def translate(outcome: Outcome, support: Support, native: str) -> Translated:
     """The outcome's answer as far as ``native`` can take it, each change recorded."""
     if outcome.answer is PASS:
-        return Translated(PASS)
+        return PASSED
     row = support.find(native) or EventSupport(native=native, event="other", cells={})
     where = f"{support.client} on {native}"
     draft = _Draft(outcome.answer, [], where, row)

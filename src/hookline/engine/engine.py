@@ -31,8 +31,9 @@ __all__ = ["Engine"]
 # A handler ends itself at its deadline; this is for one that does not.
 _BACKSTOP = 0.3
 _ANY = Match()
-# As much of an id as tells events apart, and as a person would type.
-_ID = 12
+# As much of an id as tells events apart, and as a person would type: a client's begins with ten
+# digits of time, and agents do several things in one millisecond.
+_ID = 16
 
 
 class _Trail(Struct):

@@ -168,7 +168,8 @@ def end_bearers(nonce: str) -> None:
     """
     began = monotonic()
     asked: set[int] = set()
-    while bearers := [pid for pid in Mark(nonce).bearers() if pid != os.getpid()]:
+    mark = Mark(nonce)
+    while bearers := [pid for pid in mark.bearers(patient=True) if pid != os.getpid()]:
         late = monotonic() > began + _GRACE
         for pid in bearers:
             if late or pid not in asked:

@@ -34,7 +34,7 @@ class JournalSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     dsn: Annotated[str, Meta(description="A PostgreSQL database that also gets every event.")] = ""
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class Entry(Struct, frozen=True, kw_only=True, gc=False):
     """One answered event, as it was. Never the environment of the caller."""
 
     id: str

@@ -55,7 +55,6 @@ class SessionMemory(Struct, frozen=True, kw_only=True):
 
 def on_event(memory: SessionMemory, event: Event, *, has_stop_flag: bool) -> SessionMemory:
     """The memory as it is when this event arrives."""
-    agent = _agent(event)
     if isinstance(event, UserPromptSubmit):
         if event.agent.depth or event.automatic:
             return memory  # what an agent or a client says is no person's prompt
@@ -67,8 +66,10 @@ def on_event(memory: SessionMemory, event: Event, *, has_stop_flag: bool) -> Ses
         denials = after_prompt(memory.denials) if memory.denials else ()
         memory = replace(memory, latch="", last_follow_up="", denials=denials)
         return memory if has_stop_flag else replace(memory, follow_ups={})
-    fresh = has_stop_flag and not getattr(event, "stop_hook_active", False)
-    if event.continues and fresh and memory.follow_ups.get(agent):
+    if not event.continues or not has_stop_flag or getattr(event, "stop_hook_active", False):
+        return memory
+    agent = _agent(event)
+    if memory.follow_ups.get(agent):
         return replace(memory, follow_ups={**memory.follow_ups, agent: 0})
     return memory
 

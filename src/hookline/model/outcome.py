@@ -56,7 +56,7 @@ class Run(Struct, frozen=True):
         return shown
 
 
-class Reply(Struct, frozen=True, kw_only=True):
+class Reply(Struct, frozen=True, kw_only=True, gc=False):
     """What a platform gets: bytes on two streams and an exit code."""
 
     stdout: bytes = b""

@@ -53,7 +53,7 @@ class Matcher(Protocol):
         """Equal for matchers that match the same events."""
 
 
-class Caller(Struct, frozen=True, kw_only=True):
+class Caller(Struct, frozen=True, kw_only=True, gc=False):
     """Who fired the event, as a value: handlers never look at their own process instead."""
 
     env: Mapping[str, str] = {}

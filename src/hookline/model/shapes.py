@@ -6,7 +6,7 @@ Knows keys; must not know any client, nor what follows from a fit.
 from collections.abc import Mapping
 from enum import IntEnum
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 from msgspec import Struct
 
@@ -69,7 +69,26 @@ class Form(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
         """How well a payload fits this form. ``event`` is the one on the command line."""
         said = data.get(self.names) if self.names else None
         own = self.events.get(said if isinstance(said, str) else event or "", _ANY)
-        never, needed, marks = self._sought(own)
+        sought = self._sought(own)
+        known_event = own is not _ANY and (said is None or isinstance(said, str))
+        if not known_event or len(data) > _MOST_KEYS:
+            return self._judged(data, said, own, sought)
+        # All that the judgement of such an event rests on.
+        met = [_holds(data.get(name), sign, rest) for name, sign, rest in sought.conditions]
+        seen = (said, *data, *met)
+        known = sought.judged.get(seen)
+        if known is None:
+            known = self._judged(data, said, own, sought)
+            if sum(map(len, data)) < _LONGEST_SEEN:
+                if len(sought.judged) >= _MOST_SEEN:
+                    sought.judged.clear()
+                sought.judged[seen] = known
+        return known
+
+    def _judged(
+        self, data: Mapping[str, Any], said: Any, own: EventForm, sought: "_Sought"
+    ) -> Likeness:
+        never, needed, marks = sought.never, sought.needed, sought.marks
         if _has_any(data, never):
             plain = min(never.plain.intersection(data), default="")
             stray = plain or next(key for key in never.all if _has(data, key))
@@ -103,7 +122,8 @@ class Form(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
             needs = (*((self.names,) if self.names else ()), *self.needs, *own.needs)
             never = tuple(each for each in (*self.never, *own.never) if each not in own.needs)
             marks = tuple((mark, _Keys.of(tuple(mark.split("+")))) for mark in self.marks)
-            kept = self._kept[id(own)] = (_Keys.of(never), _Keys.of(needs), marks)
+            kept = _Sought(_Keys.of(never), _Keys.of(needs), marks)
+            self._kept[id(own)] = kept
         return kept
 
     @cached_property
@@ -135,6 +155,9 @@ class Shape(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _ANY = EventForm()
+_MOST_SEEN = 64
+_MOST_KEYS = 64
+_LONGEST_SEEN = 2_000
 _KINDS: Mapping[str, tuple[type, ...]] = {
     "text": (str,),
     "number": (int, float),
@@ -158,20 +181,33 @@ class _Keys(Struct, frozen=True):
         return cls(keys, plain, tuple(each for each in apart if each[1]))
 
 
-_Sought: TypeAlias = tuple[_Keys, _Keys, tuple[tuple[str, _Keys], ...]]
-"""What an event of a form never has, what it always has, and each mark of the client."""
+class _Sought:
+    """What an event of a form never has, what it always has, and each mark of the client."""
+
+    __slots__ = ("conditions", "judged", "marks", "needed", "never")
+
+    def __init__(self, never: _Keys, needed: _Keys, marks: tuple[tuple[str, _Keys], ...]) -> None:
+        self.never, self.needed, self.marks = never, needed, marks
+        every = (never, needed, *(keys for _, keys in marks))
+        self.conditions = tuple(dict.fromkeys(each for keys in every for each in keys.others))
+        """All that counts beside which keys there are."""
+        self.judged: dict[tuple[object, ...], Likeness] = {}
+        """A client's payloads of one event have the same keys, nearly always."""
+
+
+def _is_met(data: Mapping[str, Any], condition: tuple[str, str, str]) -> bool:
+    name, sign, rest = condition
+    return _holds(data.get(name), sign, rest)  # None, like what is not there, meets no condition
 
 
 def _has_all(data: Mapping[str, Any], keys: _Keys) -> bool:
-    return data.keys() >= keys.plain and all(
-        name in data and _holds(data[name], sign, rest) for name, sign, rest in keys.others
-    )
+    return data.keys() >= keys.plain and all(_is_met(data, each) for each in keys.others)
 
 
 def _has_any(data: Mapping[str, Any], keys: _Keys) -> bool:
     if not keys.plain.isdisjoint(data):
         return True
-    return any(name in data and _holds(data[name], sign, rest) for name, sign, rest in keys.others)
+    return any(_is_met(data, each) for each in keys.others)
 
 
 def _has(data: Mapping[str, Any], key: str) -> bool:

@@ -130,7 +130,9 @@ _LIKELY: Mapping[str, tuple[str, ...]] = {
     "new": ("new", "new_string", "newString", "new_str"),
 }
 _TEXT_FIELDS = ("command", "path", "url", "query", "content", "old", "new")
-_LIKELY_KEYS = {normal: frozenset(keys) for normal, keys in _LIKELY.items()}
+_MOST_PLANS = 256
+_MOST_KEYS = 32
+_LONGEST_PLANNED = 1_000
 
 
 def patched_paths(patch: str) -> tuple[str, ...]:
@@ -167,37 +169,73 @@ def _arguments(input: Mapping[str, Any]) -> str:
     return f" {text}" if text else ""
 
 
+class _Plan(Struct, frozen=True):
+    """Where to look in a call of one tool with these keys, whatever they hold."""
+
+    row: ToolRow | None
+    mcp: Mcp | None
+    texts: tuple[tuple[str, str], ...]
+    """The normal fields that may be there, each with its native key."""
+    commands: tuple[str, ...]
+    """Without one true key, what runs may stand under any of these: all of them are judged."""
+    many: str
+    """The key of a list of paths; empty where there is none."""
+    paths: tuple[str, ...]
+    """Without one true key the target may stand under any of these: all are looked at."""
+
+
 class ToolTable:
     """Native tool names and keys to the canonical tool, and rewrites back to native keys."""
 
     def __init__(self, rows: Mapping[str, ToolRow]) -> None:
         self.rows = rows
+        self._plans: dict[tuple[str, ...], _Plan] = {}
 
     def read(self, name: str, input: dict[str, Any], *, kind: ToolKind | None = None) -> Tool:
         """The canonical tool for a native call; unknown tools are read by their likely keys."""
-        row = self.rows.get(name)
-        mcp = _mcp_name(name) if row is None else None
+        known = self._plans.get((name, *input)) if len(input) <= _MOST_KEYS else None
+        plan = known or self._planned(name, input)
+        row = plan.row
         fields: dict[str, Any] = {}
-        keys, given = {} if row is None else row.keys, input.keys()
-        for normal in _TEXT_FIELDS:
-            if normal not in keys and given.isdisjoint(_LIKELY_KEYS[normal]):
-                continue  # as it is with most of them
-            value = _text(input.get(self._key(row, normal, input)))
+        for normal, key in plan.texts:
+            value = _text(input[key])
             if value is not None:
                 fields[normal] = value
-        if "command" not in keys:
-            # Without one true key, what runs may stand under any of these: judge all of them.
-            found = [text for key in _LIKELY["command"] if (text := _lines(key, input.get(key)))]
+        if plan.commands:
+            found = [text for key in plan.commands if (text := _lines(key, input[key]))]
             if found:
                 fields["command"] = "\n".join([found[0] + _arguments(input), *found[1:]])
         if row is not None and row.special is not None:
             fields.update(row.special(input))
-        fields["paths"] = paths = self._paths(row, input, fields)
-        if paths:
-            fields["path"] = paths[0]
-        if mcp is not None:
-            fields["mcp"] = mcp
-        return Tool(kind=self._kind(row, kind, name, fields), name=name, input=input, **fields)
+        if plan.many or plan.paths or "path" in fields or "paths" in fields:
+            fields["paths"] = paths = _paths(plan, input, fields)
+            if paths:
+                fields["path"] = paths[0]
+        if plan.mcp is not None:
+            fields["mcp"] = plan.mcp
+        if kind is None:
+            kind = row.kind if row is not None else _unknown_kind(name, fields)
+        return Tool(kind=kind, name=name, input=input, **fields)
+
+    def _planned(self, name: str, input: Mapping[str, Any]) -> _Plan:
+        row = self.rows.get(name)
+        keys = {} if row is None else row.keys
+        texts = ((normal, self._key(row, normal, input)) for normal in _TEXT_FIELDS)
+        many = self._key(row, "paths", input)
+        plan = _Plan(
+            row=row,
+            mcp=_mcp_name(name) if row is None else None,
+            texts=tuple(each for each in texts if each[1] in input),
+            commands=() if "command" in keys else _likely("command", input),
+            many=many if many in input else "",
+            paths=() if "path" in keys else _likely("path", input),
+        )
+        # Agents call the same tools with the same keys, but nothing keeps them from other ones.
+        if len(input) <= _MOST_KEYS and len(name) + sum(map(len, input)) < _LONGEST_PLANNED:
+            if len(self._plans) >= _MOST_PLANS:
+                self._plans.clear()
+            self._plans[(name, *input)] = plan
+        return plan
 
     def write(
         self, name: str, input: Mapping[str, Any], patch: Mapping[str, Any]
@@ -219,34 +257,30 @@ class ToolTable:
                 return key
         return normal
 
-    def _paths(
-        self, row: ToolRow | None, input: Mapping[str, Any], fields: Mapping[str, Any]
-    ) -> tuple[str, ...]:
-        found = list(fields.get("paths", ()))
-        if "path" in fields:
-            found.insert(0, fields["path"])
-        many = input.get(self._key(row, "paths", input))
-        if isinstance(many, list):
-            found += [path for path in many if isinstance(path, str)]
-        if row is None or "path" not in row.keys:
-            # Without one true key the target may stand under any of these: look at all of them.
-            found += [value for key in _LIKELY["path"] if isinstance(value := input.get(key), str)]
-        return tuple(dict.fromkeys(found))
 
-    @staticmethod
-    def _kind(
-        row: ToolRow | None, given: ToolKind | None, name: str, fields: Mapping[str, Any]
-    ) -> ToolKind:
-        if given is not None:
-            return given
-        if row is not None:
-            return row.kind
-        if "mcp" in fields:
-            return ToolKind.MCP
-        if name in ToolKind.__members__.values():
-            return ToolKind(name)
-        # An unknown tool with a command is guarded as a shell rather than waved through.
-        return ToolKind.SHELL if "command" in fields else ToolKind.OTHER
+def _likely(normal: str, input: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(key for key in _LIKELY[normal] if key in input)
+
+
+def _paths(plan: _Plan, input: Mapping[str, Any], fields: Mapping[str, Any]) -> tuple[str, ...]:
+    found = list(fields.get("paths", ()))
+    if "path" in fields:
+        found.insert(0, fields["path"])
+    many = input[plan.many] if plan.many else None
+    if isinstance(many, list):
+        found += [path for path in many if isinstance(path, str)]
+    found += [value for key in plan.paths if isinstance(value := input[key], str)]
+    return tuple(dict.fromkeys(found))
+
+
+def _unknown_kind(name: str, fields: Mapping[str, Any]) -> ToolKind:
+    """Of a tool that is in no table."""
+    if "mcp" in fields:
+        return ToolKind.MCP
+    if name in ToolKind.__members__.values():
+        return ToolKind(name)
+    # An unknown tool with a command is guarded as a shell rather than waved through.
+    return ToolKind.SHELL if "command" in fields else ToolKind.OTHER
 
 
 def _mcp_name(name: str) -> Mcp | None:

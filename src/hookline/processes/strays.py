@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import chain
 from secrets import token_hex
-from time import monotonic
+from time import monotonic, sleep
 
 __all__ = ["Mark", "kill_strays"]
 
@@ -24,6 +24,14 @@ ROUNDS_SECONDS = 0.5
 # nobody. It can only be among the newest processes, and looking at those is quick.
 EMPTY_ROUNDS = 5
 NEWEST = 50
+
+# A program shows no environment while it is being started, which its starter may not wait for:
+# on a machine with much to do that takes longer than our way here.
+STARTING_SECONDS = 0.1
+STARTING_PAUSE = 0.0005
+
+# In /proc/PID/stat it is the 51st, and the first two are the number and the name.
+_ENVIRONMENT_END = 51 - 3
 
 
 class Mark:
@@ -39,13 +47,27 @@ class Mark:
         outer = env.get(VARIABLE)
         return {**env, VARIABLE: f"{outer}.{self.token}" if outer else self.token}
 
-    def bearers(self, among: int | None = None) -> Iterator[int]:
-        """Every living process with this mark that we may look at, among so many of the newest."""
+    def bearers(self, among: int | None = None, *, patient: bool = False) -> Iterator[int]:
+        """Every living process with this mark that we may look at, among so many of the newest.
+
+        ``patient`` waits for programs that are only just being started. Not for who looks again
+        and again: meanwhile one that moves on would be gone.
+        """
         needle = self.token.encode()
+        starting: list[int] = []
         for pid in _all_processes()[:among]:
-            with suppress(OSError), open(f"/proc/{pid}/environ", "rb", buffering=0) as environ:
-                if needle in environ.read():
-                    yield pid
+            shown = _environment(pid)
+            if needle in shown:
+                yield pid
+            elif patient and not shown and _has_program(pid):
+                starting.append(pid)
+        # All of them together, since there may be many.
+        last_look = monotonic() + STARTING_SECONDS
+        for pid in starting:
+            while _is_starting(pid) and monotonic() < last_look:
+                sleep(STARTING_PAUSE)
+            if needle in _environment(pid):
+                yield pid
 
 
 def kill_strays(leader: int, mark: Mark) -> None:
@@ -79,6 +101,29 @@ def _all_processes() -> list[int]:
         return sorted((int(name) for name in os.listdir("/proc") if name.isdigit()), reverse=True)
     except OSError:  # no such thing here, or no descriptor left to read it with
         return []
+
+
+def _environment(pid: int) -> bytes:
+    """What it was started with; empty where we may not look, and where there is none."""
+    with suppress(OSError), open(f"/proc/{pid}/environ", "rb", buffering=0) as environ:
+        return environ.read()
+    return b""
+
+
+def _has_program(pid: int) -> bool:
+    """A thread of the kernel and a zombie have none, and nobody else's can be looked at."""
+    with suppress(OSError):
+        return bool(os.readlink(f"/proc/{pid}/exe"))
+    return False
+
+
+def _is_starting(pid: int) -> bool:
+    """Whether there is no place yet for its environment; where that is only empty, there is."""
+    with suppress(OSError, IndexError):
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as stat:
+            fields = stat.read().rpartition(b")")[2].split()
+        return fields[_ENVIRONMENT_END] == b"0" and _has_program(pid)
+    return False
 
 
 def _descendants(root: int) -> list[int]:

@@ -5,6 +5,7 @@ from hookline.secrets.hints import accelerate, accelerate_soon
 from hookline.secrets.likely import Scope
 from hookline.secrets.redaction import EFFORT, Redacted, RedactedBytes, redact, redact_bytes
 from hookline.secrets.rules import RULES
+from hookline.secrets.working import looked_through
 
 __all__ = [
     "EFFORT",
@@ -15,6 +16,7 @@ __all__ = [
     "Scope",
     "accelerate",
     "accelerate_soon",
+    "looked_through",
     "redact",
     "redact_bytes",
 ]

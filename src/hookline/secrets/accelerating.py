@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-__all__ = ["Hints", "compiled"]
+__all__ = ["NO_HINTS", "Hints", "compiled"]
 
 _MOST = 2_000
 """No more hints of a kind than these are told of."""
@@ -30,6 +30,10 @@ class Hints:
         """Those of known families, and whatever may be one."""
         self.places: list[tuple[int, int]] = []
         """Those of places, with the number of the place."""
+
+
+NO_HINTS = Hints()
+"""As most texts have none."""
 
 
 def compiled(
@@ -58,13 +62,22 @@ def compiled(
         found.tokens.append(end)
         return number < reach or len(found.tokens) > _MOST
 
+    # Most texts leave one as it is, and then it does for the next text, in whatever thread.
+    unused: list[Hints] = []
+
     def hints_in(text: bytes) -> Hints | None:
-        found = Hints()
+        try:
+            found = unused.pop()
+        except IndexError:
+            found = Hints()
         try:
             scan(text, match_event_handler=on_match, context=found)
         except (stopped, failed):
             return None
-        return found
+        if found.tokens or found.places:
+            return found
+        unused.append(found)
+        return NO_HINTS
 
     return hints_in
 

@@ -8,16 +8,25 @@ allow: the same hints, since what is left out is nowhere in that text.
 
 from _thread import allocate_lock  # the whole of `threading` is only of use to who asks for one
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any
 
-from hookline.secrets.accelerating import Hints, compiled
+from hookline.secrets.accelerating import NO_HINTS, Hints, compiled
 from hookline.secrets.compiling import searcher
 from hookline.secrets.forms import ASSIGNS_HINT, Rule
 from hookline.secrets.places import PLACES
 from hookline.secrets.rules import RULES
 
-__all__ = ["accelerate", "accelerate_soon", "first_hint", "hints", "literal", "token_hints"]
+__all__ = [
+    "NO_HINTS",
+    "accelerate",
+    "accelerate_soon",
+    "first_hint",
+    "hints",
+    "literal",
+    "token_hints",
+]
 
 # A letter, digit or sign written as an escape: it may be a part of anything. Without `<`, `>`
 # and `&`, which some writers of JSON escape as a habit and no token holds.
@@ -127,7 +136,8 @@ def accelerate_soon() -> None:
     if _asked.acquire(blocking=False):
         from threading import Thread
 
-        Thread(target=accelerate, name="hookline-secrets").start()
+        with suppress(RuntimeError):  # no thread is to be had: it goes on as it is
+            Thread(target=accelerate, name="hookline-secrets").start()
 
 
 def first_hint(text: bytes) -> int:
@@ -146,12 +156,16 @@ def hints(text: bytes) -> Hints | None:
 
 
 def _hints_by_re2(text: bytes) -> Hints | None:
-    look, found, at = _look_at(text), Hints(), 0
-    while (hit := look(text, at)) is not None:
+    look = _look_at(text)
+    hit = look(text)
+    if hit is None:
+        return NO_HINTS
+    found = Hints()
+    while hit is not None:
         start, stop = hit.span()
         if len(found.tokens) == _MOST or stop - start > _LONGEST or _far_look()(text, start, stop):
             return None
         found.tokens.append(stop)
         # In a hint another may begin.
-        at = start + 1
+        hit = look(text, start + 1)
     return found

@@ -10,7 +10,7 @@ result. What could not be looked through is withheld, as ``[redacted:unread]``.
 
 from msgspec import Struct
 
-from hookline.secrets.hints import first_hint, hints
+from hookline.secrets.hints import NO_HINTS, first_hint, hints
 from hookline.secrets.likely import Scope
 
 __all__ = ["EFFORT", "PLAIN", "Redacted", "RedactedBytes", "redact", "redact_bytes"]
@@ -34,7 +34,7 @@ class Redacted(Struct, frozen=True):
     """How many candidates were looked at: what it took of the effort."""
 
 
-class RedactedBytes(Struct, frozen=True):
+class RedactedBytes(Struct, frozen=True, gc=False):
     """A payload without its secrets."""
 
     raw: bytes
@@ -60,7 +60,7 @@ def redact_bytes(
 ) -> RedactedBytes:
     """The payload without its secrets; the same object when it has none. Never raises."""
     found = hints(raw)
-    if found is not None and not found.tokens and not found.places:
+    if found is NO_HINTS or (found is not None and not found.tokens and not found.places):
         return RedactedBytes(raw)
     # Most texts have no hint, and a process that sees only such does without.
     from hookline.secrets.glancing import glance

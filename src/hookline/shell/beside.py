@@ -30,7 +30,9 @@ def read_beside(text: str, budget: Budget) -> Beside | None:
     before = budget.left
     reading = Reading(as_source(text).replace("\0", ""), budget)
     try:
-        found = TextReader(reading, 0, NOTHING).found
+        reader = TextReader(reading, 0, NOTHING)
     except Exhausted:
         return None
-    return Beside(found, reading.redirects, before - budget.left)
+    for script in reader.scripts:
+        script.let_go()
+    return Beside(reader.found, reading.redirects, before - budget.left)

@@ -66,6 +66,10 @@ class Script:
     def skeleton(self) -> str:
         return " ".join(self._parts)
 
+    def let_go(self) -> None:
+        """Forgets its commands, which know it: each would keep the other, long after all use."""
+        self.marks.clear()
+
     def write(self, part: str) -> None:
         """Append a reserved word or an operator to the skeleton."""
         self._parts.append(part)

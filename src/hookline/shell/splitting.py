@@ -90,7 +90,8 @@ def _split(text: str) -> _Split:
     return _Split(splitter.result(), splitter.beside)
 
 
-_split_cached = lru_cache(1024)(_split)
+# A few only: what is kept for long pushes what is needed out of the processor's caches.
+_split_cached = lru_cache(64)(_split)
 # Guards and grants ask about the same text, one after the other.
 _split_long = lru_cache(2)(_split)
 
@@ -157,6 +158,7 @@ class _Splitter:
             doubtful |= not seen.sound
             if seen.pipes:
                 feeds.update(self._piped(script, seen))
+            script.let_go()
         fed = around(text, doubtful, bool(feeds) or reading.substitutes) or place.feed
         for item in text.found:
             depth, span = item.script.depth, place.span or (item.start, item.end)

@@ -27,12 +27,18 @@ class TextReader:
         self.scripts: list[Script] = []
         self._reading = reading
         self._outer = outer
-        self.scope = Scope(self._value, self._arguments)
         self._script = Script(depth, None)
         self._words = WordReader(
             reading, substitution=self._substitution, rewritten=self._rewritten, scope=self.scope
         )
         self._read(0, self._script)
+        # It knows us as we know it: left like this, only the collector would end the two.
+        del self._words
+
+    @property
+    def scope(self) -> Scope:
+        """What code inside this text knows of its variables."""
+        return Scope(self._value, self._arguments)
 
     def _value(self, name: str) -> str | None:
         """The value of a variable, when the text leaves no doubt about it."""

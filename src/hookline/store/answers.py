@@ -23,6 +23,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from hookline.model.answers import PASS, Answer
+from hookline.model.errors import HooklineError
 from hookline.model.events import Event, ToolEvent
 from hookline.model.outcome import Outcome, Substitution
 from hookline.model.rewriting import rewritten
@@ -30,7 +31,7 @@ from hookline.model.tools import ToolKind, ToolTable
 from hookline.model.verdicts import Verdict
 from hookline.model.waiting import needs_loop
 
-__all__ = ["Answered", "Answers", "Arrival", "FirstAnswers", "Slot"]
+__all__ = ["Answered", "Answers", "Arrival", "FirstAnswers", "Packed", "Slot"]
 
 FRESH = 10.0
 """Seconds after which the same content is another call."""
@@ -52,15 +53,27 @@ class Arrival(Struct, frozen=True, kw_only=True, dict=True):
     """Which line of which hook file this is, as well as the command line tells."""
     policy: str = ""
     """By whose hooks it is judged: what one has let through, another may not."""
+    again: Callable[[], Event] | None = None
+    """Reads the same event once more; None where only the event itself has it."""
 
     @classmethod
     def of(
-        cls, event: Event, *, callers: Sequence[str], entry: str, policy: str = ""
+        cls,
+        event: Event,
+        *,
+        callers: Sequence[str],
+        entry: str,
+        policy: str = "",
+        again: Callable[[], Event] | None = None,
     ) -> "Arrival | None":
         """None for an event of no session, which nothing ties to an earlier one."""
         if not event.session_id:
             return None
-        return cls(event=event, callers="+".join(callers), entry=entry, policy=policy)
+        return cls(event=event, callers="+".join(callers), entry=entry, policy=policy, again=again)
+
+    def packed(self) -> "Packed | Arrival":
+        """What is enough to know the same call again, and takes less to keep."""
+        return self if self.again is None else Packed(self.again, self.callers, self.policy)
 
     @cached_property
     def content(self) -> bytes:
@@ -83,7 +96,26 @@ class Arrival(Struct, frozen=True, kw_only=True, dict=True):
             told = msgspec.json.encode(bare)
         except UnicodeEncodeError:
             return b""
-        return sha256(self.policy.encode() + b"\0" + told).digest()
+        digest = sha256(self.policy.encode() + b"\0")
+        digest.update(told)  # which may be long, and is not copied
+        return digest.digest()
+
+
+class Packed(Struct, frozen=True, gc=False):
+    """A call of which only the payload is kept: all that was made of it is many times as much."""
+
+    again: Callable[[], Event]
+    callers: str
+    policy: str
+
+    @property
+    def content(self) -> bytes:
+        """As an arrival has it."""
+        try:
+            event = self.again()
+        except HooklineError:
+            return b""
+        return Arrival(event=event, callers=self.callers, entry="", policy=self.policy).content
 
 
 class Answered(Struct, frozen=True):

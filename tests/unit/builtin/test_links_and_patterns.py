@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.builtin._globbing import Looks, TooManyError, matches
-from hookline.builtin._links import Links, spellings
+from hookline.builtin._links import Links, resolved, spellings
 from hookline.builtin._paths import END, Anywhere, Globs, Places, Roots, spelled
 from hookline.builtin._touch_text import Redirected, _walk, redirected
+from hookline.model.moments import begin_moment, end_moment
 
 LOOKS = Looks(10**9)
 NAMES = ("a", "b", "c d", ".x", "file.py", "link", "up", "loop", "nowhere", "deep")
@@ -213,3 +214,44 @@ def test_looks_that_find_nothing_count_too(tmp_path: Path) -> None:
 def test_a_pattern_with_signs_in_too_many_names_is_not_looked_up(tree: Path) -> None:
     with pytest.raises(TooManyError):
         list(matches(f"{tree}{'/*/..' * 500}/*", LOOKS))
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "/p/.env",
+                "/p/src/a.py",
+                "/h/.ssh/id_rsa",
+                "/p/Cargo.lock",
+                "/é/.env",
+                "/p/.env/x",
+                "/",
+            ]
+        ),
+        max_size=8,
+    )
+)
+def test_of_many_places_those_are_told_that_are_told_one_by_one(places: list[str]) -> None:
+    anywhere = Anywhere(["**/.env", "~/.ssh/**", "*.lock"])
+    one_by_one = {
+        number for number, each in enumerate(places) if anywhere.may_match(spelled(each + END))
+    }
+    assert anywhere.matching(spelled("".join(each + END for each in places))) == one_by_one
+
+
+def test_a_directory_that_moves_is_seen_where_it_is_in_the_next_moment(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    link = tmp_path / "link"
+    for name in ("a", "b"):
+        link.unlink(missing_ok=True)
+        link.symlink_to(name)
+        begin_moment()
+        try:
+            assert resolved(str(link)) == os.path.realpath(tmp_path / name)
+        finally:
+            end_moment()
+    link.unlink()
+    link.symlink_to("a")
+    assert resolved(str(link)) == os.path.realpath(tmp_path / "a")

@@ -478,3 +478,24 @@ def test_what_was_moved_is_known_however_its_letters_are_spelled(
     ):
         answer = guard(shell(command, cwd=str(tmp_path)), caller)
         assert answer.verdict in {Verdict.ASK, Verdict.DENY}
+
+
+@pytest.mark.parametrize("many", range(7))
+@pytest.mark.parametrize("name", ["~/.ssh/id_rsa", ".env"])
+def test_a_directory_that_no_path_can_hold_hides_nothing(
+    world: World, name: str, many: int
+) -> None:
+    before, after = (" ".join(f"{sign}{at}" for at in range(many)) for sign in "fg")
+    command = f"cat {before} {name} {after}".replace("  ", " ").strip()
+    given = {"command": command, "workdir": "x\0y"}
+    plain, odd = (
+        PreToolUse(
+            tool=tool("shell", command=command, input=each),
+            session_id="s",
+            cwd=str(world.project),
+        )
+        for each in ({"command": command}, given)
+    )
+    assert world.verdict(odd) is world.verdict(plain) is not Verdict.PASS
+    elsewhere = PreToolUse(tool=tool("shell", command=f"cat {name}"), session_id="s", cwd="/a\0b")
+    assert world.verdict(elsewhere) is not Verdict.PASS

@@ -14,6 +14,7 @@ import pytest
 from hookline.cli.hook import Arrived, Desk
 from hookline.journals import LastingJournals, journal_file
 from hookline.model.journal import Recorded
+from hookline.model.moments import is_shared
 from hookline.model.outcome import Reply
 from hookline.store.brief_answers import BriefAnswers
 from hookline.store.journal.reader import Reader
@@ -153,7 +154,7 @@ def test_what_one_caller_believes_is_not_believed_for_another(place: Place, tmp_
 def test_when_the_reply_is_there_the_journal_has_the_event(place: Place) -> None:
     place.write(DENY)
     said = place.ask(id="ab" * 16, attempt=2)
-    assert said["reason"].endswith("hookline explain abababababab")
+    assert said["reason"].endswith("hookline explain abababababababab")
     [found] = place.recorded()
     assert (found.id, found.attempt, found.verdict) == ("ab" * 16, 2, "deny")
     assert [run.hook for run in found.runs] == ["no"]
@@ -326,3 +327,31 @@ def test_a_relative_home_is_meant_from_where_the_caller_is(place: Place, tmp_pat
         )
         place.runner.run(place.desk.respond(arrived))
         assert (tmp_path / name / "own/journal").is_dir()
+
+
+def test_after_each_event_that_is_let_go_which_was_kept_for_its_hooks(tmp_path: Path) -> None:
+    place, let_go = Place(tmp_path), list[str]()
+    place.desk = Desk(LastingJournals(), let_go=lambda: let_go.append("let go"))
+    place.write(DENY)
+    place.reply()
+    assert let_go == ["let go"]
+    place.write("version: 0\n")  # which fails, and closes the gate
+    place.reply()
+    assert let_go == ["let go"] * 2
+    place.close()
+
+
+def test_only_between_begin_and_end_events_share_their_looks(place: Place) -> None:
+    place.write(DENY)
+
+    async def together() -> list[bool]:
+        seen = [is_shared()]
+        place.desk.begin()
+        seen.append(is_shared())
+        done = asyncio.Event()
+        place.desk.end(lambda _: done.set())
+        seen.append(is_shared())
+        await done.wait()
+        return seen
+
+    assert place.runner.run(together()) == [False, True, False]

@@ -18,7 +18,8 @@ import pytest
 from hookline._version import __version__
 from hookline.daemon import connection
 from hookline.daemon.frames import LARGEST, Request, Respond
-from hookline.daemon.server import Limits, Server, peer_uid
+from hookline.daemon.peers import peer_uid
+from hookline.daemon.server import Limits, Server
 from hookline.daemon.watching import new_loop
 from hookline.model.outcome import Reply
 from support.serving import Said, request
@@ -111,6 +112,7 @@ async def served(
     finally:
         place.server.cancel()
         place.server.close()
+        place.server.watching.close()
         for client in place.clients:
             client.close()
         await asyncio.sleep(0)

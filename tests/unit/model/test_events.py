@@ -1,6 +1,8 @@
 """The canonical events: which there are, what they carry, and that nothing of them is lost."""
 
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import msgspec
@@ -161,6 +163,19 @@ def test_each_event_has_an_id_and_a_time_of_its_own() -> None:
     assert one.id.startswith("e")
     assert one.id != other.id
     assert one.time.tzinfo is not None
+
+
+def test_a_process_that_was_forked_has_ids_of_its_own() -> None:
+    code = (
+        "import os; from hookline.model.events import Stop; Stop(); child = os.fork()\n"
+        "ids = ' '.join(Stop().id for _ in range(40)) + ' '\n"
+        "os.write(1, ids.encode()); child and os.waitpid(child, 0)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+
+    ids = ran.stdout.split()
+    assert (len(ids), len(set(ids))) == (80, 80)
+    assert {len(each) for each in ids} == {17}
 
 
 def test_events_do_not_change() -> None:

@@ -173,6 +173,31 @@ def test_a_table_with_exact_keys_reads_those_keys_only() -> None:
     assert (read.path, read.new, read.kind) == ("/a", "x", ToolKind.EDIT)
 
 
+def test_calls_with_the_same_keys_are_each_read_by_what_they_hold() -> None:
+    table = ToolTable({})
+    held: list[Any] = ["ls", ["rm", "-rf", "/"], None, 3, "ls"]
+    read = [table.read("run", {"command": each, "paths": ["/a"]}) for each in held]
+
+    assert [each.command for each in read] == ["ls", "rm -rf /", None, None, "ls"]
+    assert [each.kind for each in read[1:3]] == [ToolKind.SHELL, ToolKind.OTHER]
+    assert [table.read("run", {"cmd": "x", "paths": each}).paths for each in (["/b"], "/b")] == [
+        ("/b",),
+        (),
+    ]
+
+
+def test_a_tool_is_read_alike_after_any_number_of_others() -> None:
+    table = ToolTable({})
+    for number in range(1_000):
+        assert (
+            table.read(f"t{number}", {"file": f"/{number}", f"k{number}": 1}).path == f"/{number}"
+        )
+    long = "k" * 5_000
+
+    assert table.read("t1", {"file": "/x", long: "y", "command": "ls"}).command == "ls"
+    assert table.read("t1", {"file": "/x", "k1": 2}).path == "/x"
+
+
 def test_a_rewrite_in_canonical_names_is_written_to_the_native_keys() -> None:
     assert EXACT.write("Edit", {}, {"path": "/b", "new": "y", "mode": 1}) == {
         "filePath": "/b",

@@ -50,6 +50,21 @@ def test_the_bearers_of_a_mark_are_those_started_with_it_or_below_it(start: Star
     assert set(inner.bearers()) == {nested.pid}
 
 
+def test_who_is_patient_sees_a_program_that_is_only_just_being_started() -> None:
+    # On one core its starter goes on before it can show its environment.
+    everywhere = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(everywhere)})
+    try:
+        for _ in range(20):
+            mark = Mark()
+            with subprocess.Popen(["sleep", "600"], env=mark.on(os.environ)) as marked:
+                found = list(mark.bearers(patient=True))
+                marked.kill()
+            assert found == [marked.pid]
+    finally:
+        os.sched_setaffinity(0, everywhere)
+
+
 def test_a_marked_process_outside_the_group_is_killed_and_others_are_spared(start: Start) -> None:
     mark = Mark()
     leader = start(mark.on({}))

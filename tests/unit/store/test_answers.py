@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Raw
 from msgspec.structs import replace
 
 from hookline.model.answers import Answer, Rewrite, allow, deny
@@ -313,6 +314,80 @@ class TestWhatIsKept:
         event = shell()
         ask(answers, event, "one", Outcome(event=event, answer=deny("x" * 2_000_000)))
         assert ask(answers, event, "two") is None
+
+
+class TestLargeCalls:
+    """In a process that hears of every call."""
+
+    @pytest.fixture
+    def brief(self, clock: Clock) -> BriefAnswers:
+        return BriefAnswers(clock=clock)
+
+    @staticmethod
+    def large(command: str = "rm x") -> PreToolUse:
+        return shell(command, raw=Raw(b'"' + b"x" * 100_000 + b'"'))
+
+    def judged(self, brief: BriefAnswers, command: str, entry: str) -> bool:
+        event = self.large(command)
+        return ask(brief, event, entry, Outcome(event=event, answer=deny("no"))) is None
+
+    def test_through_a_second_entry_it_is_known_again(
+        self, brief: BriefAnswers, clock: Clock
+    ) -> None:
+        assert self.judged(brief, "rm x", "one")
+        assert not self.judged(brief, "rm x", "two")
+        # So there are two entries, however long ago the first call was.
+        clock.now += 5
+        for command in ("rm y", "rm z"):
+            assert self.judged(brief, command, "one")
+        for command in ("rm y", "rm z"):
+            assert not self.judged(brief, command, "two")
+
+    def test_where_all_came_through_one_entry_the_last_is_known_for_a_moment(
+        self, brief: BriefAnswers, clock: Clock
+    ) -> None:
+        assert self.judged(brief, "rm x", "one")
+        clock.now += 5
+        assert self.judged(brief, "rm y", "one")
+        assert not self.judged(brief, "rm y", "two")
+
+    def test_where_all_came_through_one_entry_no_two_are_kept(
+        self, brief: BriefAnswers, clock: Clock
+    ) -> None:
+        assert self.judged(brief, "rm x", "one")
+        clock.now += 5
+        for command in ("rm y", "rm z"):
+            assert self.judged(brief, command, "one")
+        assert self.judged(brief, "rm y", "two")  # again, which cannot make it weaker
+
+    def test_what_was_said_before_one_that_is_forgotten_does_not_stand_for_it(
+        self, brief: BriefAnswers, clock: Clock
+    ) -> None:
+        event = self.large()
+        assert ask(brief, event, "one", Outcome(event=event)) is None  # it passes, and is digested
+        clock.now += 5
+        assert self.judged(brief, "rm x", "one")  # and is denied now
+        assert self.judged(brief, "rm z", "one")  # for which that one is forgotten
+        assert self.judged(brief, "rm x", "two")
+
+    def test_after_that_moment_nothing_is_kept(
+        self, brief: BriefAnswers, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("hookline.store.brief_answers._AT_ONCE", 0.0)
+
+        async def answered_and_gone() -> None:
+            event = self.large("rm y")
+            async with brief.once(arrival(event, "one")) as slot:
+                slot.keep(Outcome(event=event, answer=deny("no")))
+            # Timers that are due are called in the order in which they were asked for.
+            gone = asyncio.Event()
+            asyncio.get_running_loop().call_later(0.0, gone.set)
+            await gone.wait()
+
+        assert self.judged(brief, "rm x", "one")
+        clock.now += 5
+        asyncio.run(answered_and_gone())
+        assert self.judged(brief, "rm y", "two")
 
 
 class TestTrouble:

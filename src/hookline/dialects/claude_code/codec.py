@@ -8,11 +8,12 @@ from msgspec.structs import replace
 
 from hookline.dialects._native import JsonDialect, joined
 from hookline.dialects._support import load_support
+from hookline.dialects._translate import PASSED
 from hookline.dialects._wire import line
 from hookline.dialects.claude_code.outputs import in_shape, read_text
 from hookline.dialects.claude_code.tools import TOOLS
 from hookline.dialects.claude_code.words import native_word
-from hookline.model.answers import Answer
+from hookline.model.answers import PASS, Answer
 from hookline.model.events import ConfigChange, Event, SteeringSubmit, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Substitution, Translated
 from hookline.model.ports import Caller
@@ -25,6 +26,8 @@ __all__ = ["ClaudeCode"]
 _EXIT_2 = {"TaskCreated", "TaskCompleted", "TeammateIdle", "WorktreeCreate", "Elicitation"}
 # Context is plain text there, and an object of the event's own beside a block voids the block.
 _PLAIN = {"PreCompact", "PostCompact"}
+
+_SILENT = Reply()
 
 # Who sends the prompts that a person, or their program, has sent.
 _PEOPLE = ("user", "sdk")
@@ -100,6 +103,8 @@ class ClaudeCode(JsonDialect):
 
     def translate(self, outcome: Outcome) -> Translated:
         """As everywhere, but for settings of the organisation, which apply whatever a hook says."""
+        if outcome.answer is PASS:
+            return PASSED
         done = super().translate(outcome)
         event, verdict = outcome.event, outcome.verdict
         is_policy = isinstance(event, ConfigChange) and event.source == "policy_settings"
@@ -113,6 +118,8 @@ class ClaudeCode(JsonDialect):
 
     def spell(self, outcome: Outcome, answer: Answer) -> Reply:
         """JSON on stdout with exit 0; exit 2 only where the client reads nothing else."""
+        if answer is PASS:
+            return _SILENT
         native = self.native_of(outcome.event)
         if answer.verdict is Verdict.DENY and native in _EXIT_2:
             return Reply(stderr=answer.reason.encode("utf-8", "replace"), exit_code=2)

@@ -8,7 +8,7 @@ import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 from hookline.store.journal.backlog import Backlog
@@ -20,6 +20,10 @@ __all__ = ["Busy", "Ledger"]
 
 _FIRST_PAUSE, _LAST_PAUSE = 0.25, 10.0
 _CATCH_UP = 1 << 20
+
+# A commit of another process's is mostly over after these seconds. Whoever holds the file for
+# longer is waited for beside other work.
+_MOMENTS = (0.00005,)
 
 # The row is at fault, not the file: to try it again would keep all others out.
 _UNWRITABLE = (
@@ -52,7 +56,8 @@ class Ledger:
         """Of the connection, but only while all is well and nothing older waits to be written."""
         self._seen: tuple[int, int] | None = None
         self._log_seen: tuple[int, int] | None = None
-        self._trouble = ""
+        self.trouble = ""
+        """Why nothing can be written at the moment; empty when all is well."""
         self._pause = _FIRST_PAUSE
         self._retry_at = 0.0
         self._told_lost = 0
@@ -64,7 +69,7 @@ class Ledger:
 
     def pause(self) -> float:
         """How long to wait before trying again is of any use; 0 when all is well."""
-        return max(self._retry_at - monotonic(), 0.001) if self._trouble else 0.0
+        return max(self._retry_at - monotonic(), 0.001) if self.trouble else 0.0
 
     def write_one(self, row: Row) -> str:
         """The same as ``write`` for one row, by the shortest way while all is well."""
@@ -82,7 +87,7 @@ class Ledger:
 
     def write(self, rows: Sequence[Row]) -> str:
         """Commits the rows; a warning for the person, or nothing. Raises Busy."""
-        if self._trouble and monotonic() < self._retry_at:
+        if self.trouble and monotonic() < self._retry_at:
             return self._kept(rows)
         return self.write_now(rows)
 
@@ -96,7 +101,7 @@ class Ledger:
             # Of whatever kind it is: an answer waits for this, and must not fail with it.
             self.close()
             return self.keep(rows, _in_words(error))
-        if self._trouble or self.backlog.lost != self._told_lost:
+        if self.trouble or self.backlog.lost != self._told_lost:
             note = note or self._relief()
         if self._calm is None and self._connection is not None and not self.backlog:
             self._calm = self._connection.cursor()
@@ -104,7 +109,7 @@ class Ledger:
 
     def keep(self, rows: Sequence[Row], why: str) -> str:
         """Keeps rows that cannot be written now, for ``why``; a warning for the person."""
-        self._trouble, self._calm = why, None
+        self.trouble, self._calm = why, None
         self._retry_at = monotonic() + self._pause
         self._pause = min(self._pause * 2, _LAST_PAUSE)
         return self._kept(rows)
@@ -113,19 +118,19 @@ class Ledger:
         self.backlog.add(rows)
         lost = f", {self.backlog.lost} are lost" if self.backlog.lost else ""
         return (
-            f"the journal {self.path} cannot be written: {self._trouble}. Verdicts are not "
+            f"the journal {self.path} cannot be written: {self.trouble}. Verdicts are not "
             f"affected; {len(self.backlog)} events wait in memory{lost}."
         )
 
     def _relief(self) -> str:
         lost = self.backlog.lost - self._told_lost
-        self._trouble, self._pause, self._told_lost = "", _FIRST_PAUSE, self.backlog.lost
+        self.trouble, self._pause, self._told_lost = "", _FIRST_PAUSE, self.backlog.lost
         return f"the journal {self.path} has lost {lost} events; it is written again." * bool(lost)
 
     def _written(self, rows: Sequence[Row]) -> str:
         note = self._disturbed() if self._connection is not None else ""
         try:
-            self._insert(rows)
+            self._insert_patiently(rows)
         except sqlite3.Error as error:
             if is_busy(error):
                 raise Busy from error
@@ -181,6 +186,20 @@ class Ledger:
         aside = set_aside(self.path, seen)
         old = f", the old one is {aside}" if aside else ""
         return f"the journal was damaged ({error}): a new one was begun{old}."
+
+    def _insert_patiently(self, rows: Sequence[Row]) -> None:
+        """As ``_insert``, a moment later while a commit of another process is under way."""
+        # To open it waits by itself, and longer.
+        for moment in _MOMENTS if self._connection is not None else ():
+            try:
+                self._insert(rows)
+            except sqlite3.Error as error:
+                if not is_busy(error):
+                    raise
+                sleep(moment)
+            else:
+                return
+        self._insert(rows)
 
     def _insert(self, rows: Sequence[Row]) -> None:
         connection = self._connection or self._open()

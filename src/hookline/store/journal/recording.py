@@ -38,7 +38,7 @@ FAILED = "failed"
 """In place of a verdict where there was none: ``failure`` says why."""
 
 
-class Row(Struct, frozen=True):
+class Row(Struct, frozen=True, gc=False):
     """One row: the columns of ``events`` in their order, the payload last."""
 
     columns: tuple[Any, ...]
@@ -47,7 +47,7 @@ class Row(Struct, frozen=True):
     session_end: bool = False
 
 
-class _Pieces(Struct):
+class _Pieces(Struct, gc=False):
     """All of an entry that is text."""
 
     names: tuple[str, ...]
@@ -81,7 +81,10 @@ def _row(entry: Entry, said: Said, payload_cap: int) -> Row:
         pieces = _censored(entry, said, pieces, payload_cap, censor)
         hooks = msgspec.json.decode(pieces.said, type=Said).hooks
         redactions, cut = censor.redactions, censor.cut
-    kind = event.event_id() if event is not None else ""
+    kind, tool_kind = "", ""
+    if event is not None:
+        kind = event.event_id()
+        tool_kind = event.tool.kind._value_ if isinstance(event, ToolEvent) else ""
     identity, native_event, session_id, tool_name = pieces.names
     columns = (
         identity,
@@ -92,7 +95,7 @@ def _row(entry: Entry, said: Said, payload_cap: int) -> Row:
         native_event,
         kind,
         session_id,
-        event.tool.kind._value_ if isinstance(event, ToolEvent) else "",
+        tool_kind,
         tool_name,
         outcome.answer.verdict._value_ if outcome is not None else FAILED,
         hooks,
@@ -118,12 +121,16 @@ def _names(entry: Entry) -> tuple[str, ...]:
 
 def _fits(entry: Entry, pieces: _Pieces, payload_cap: int) -> bool:
     """Whether nothing has to be cut, and nothing was cut that nobody has looked at."""
+    identity, native_event, session_id, tool_name = pieces.names
     return (
         len(pieces.payload) <= payload_cap
         and len(pieces.said) <= SAID_CAP
         and len(pieces.stdout) <= REPLY_CAP
         and len(pieces.stderr) <= REPLY_CAP
-        and max(map(len, pieces.names)) <= NAME_CAP
+        and len(identity) <= NAME_CAP
+        and len(native_event) <= NAME_CAP
+        and len(session_id) <= NAME_CAP
+        and len(tool_name) <= NAME_CAP
         # The subject is a part of the payload, which is looked at whole.
         and (bool(pieces.payload) or len(subject_of(entry.event)) <= SUBJECT_CAP)
     )
@@ -134,8 +141,8 @@ def _is_clean(pieces: _Pieces) -> bool:
         names = "\n".join(pieces.names).encode()
     except UnicodeEncodeError:
         return False
-    together = (pieces.said, pieces.payload, pieces.stdout, pieces.stderr, names)
-    return not redact_bytes(b"\n".join(together)).count
+    together = b"\n".join((pieces.said, pieces.payload, pieces.stdout, pieces.stderr, names))
+    return not redact_bytes(together).count
 
 
 def _censored(

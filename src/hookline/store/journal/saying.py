@@ -39,7 +39,7 @@ class _Run(RecordedRun, frozen=True, kw_only=True, omit_defaults=True):
     """Shorter by what most runs do not say."""
 
 
-class Said(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Said(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """All that is known of an event beside what has a column of its own."""
 
     agent: str = ""

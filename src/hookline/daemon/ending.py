@@ -1,0 +1,33 @@
+"""How a process that answers events ends: nobody who was promised an answer goes without one."""
+
+from collections.abc import Callable
+
+from hookline.daemon.rounds import Books
+from hookline.daemon.server import Server
+
+__all__ = ["GRACE", "LAST", "wind_down"]
+
+GRACE = 30.0
+"""Seconds that running events get when the daemon is told to end."""
+LAST = 5.0
+"""Seconds that they get to end after they were cancelled."""
+
+
+async def wind_down(
+    server: Server,
+    grace: float,
+    *,
+    told: Callable[[], bool],
+    books: Books | None,
+) -> None:
+    """Finishes what runs. Unless we were ``told`` to end there is no hurry.
+
+    Every event has a deadline of its own. The ``books`` are closed when none runs any more.
+    """
+    while not await server.until_quiet(grace) and not told():
+        pass
+    server.cancel()
+    await server.until_quiet(LAST)
+    server.close()
+    if books is not None:
+        await books.aclose()
