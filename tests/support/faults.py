@@ -25,6 +25,7 @@ from hookline.daemon.instance import run_dir
 from hookline.daemon.status import Status
 from hookline.journals import journal_file
 from hookline.model.outcome import Reply
+from hookline.store.journal.ledger import Ledger
 from support.clients import claude_code
 from support.clients.effects import Does, Effect
 from support.serving import eventually
@@ -221,7 +222,11 @@ class World:
         return journal_file(str(self.state))
 
     def rows(self, columns: str = "session_id, id, verdict, attempt") -> list[tuple[Any, ...]]:
-        """All events, oldest first."""
+        """All events, oldest first, as whoever opens the journal next will find them."""
+        if os.path.isdir(f"{self.journal}-late"):
+            ledger = Ledger(self.journal)
+            ledger.write(())
+            ledger.leave()
         # Read-write, since the last one to leave a log behind may have been killed.
         with closing(sqlite3.connect(self.journal, timeout=30)) as connection:
             return connection.execute(f"SELECT {columns} FROM events ORDER BY seq").fetchall()

@@ -13,6 +13,7 @@ from typing import Any
 
 from hookline.store.journal.backlog import Backlog
 from hookline.store.journal.files import PAGE, identity, is_busy, is_damage, opened, set_aside
+from hookline.store.journal.late import Late, left_behind
 from hookline.store.journal.recording import Row
 from hookline.store.journal.schema import INSERT
 
@@ -58,6 +59,9 @@ class Ledger:
         self._log_seen: tuple[int, int] | None = None
         self.trouble = ""
         """Why nothing can be written at the moment; empty when all is well."""
+        self._late = Late(path)
+        self._locked = False
+        """Whether the trouble is that somebody else does not let go of the file."""
         self._pause = _FIRST_PAUSE
         self._retry_at = 0.0
         self._told_lost = 0
@@ -100,15 +104,20 @@ class Ledger:
         except Exception as error:
             # Of whatever kind it is: an answer waits for this, and must not fail with it.
             self.close()
-            return self.keep(rows, _in_words(error))
+            self._locked = False
+            return self._keep(rows, _in_words(error))
         if self.trouble or self.backlog.lost != self._told_lost:
             note = note or self._relief()
         if self._calm is None and self._connection is not None and not self.backlog:
             self._calm = self._connection.cursor()
         return note
 
-    def keep(self, rows: Sequence[Row], why: str) -> str:
-        """Keeps rows that cannot be written now, for ``why``; a warning for the person."""
+    def locked(self, rows: Sequence[Row]) -> str:
+        """Keeps rows that nobody waits for any longer; a warning for the person."""
+        self._locked = True
+        return self._keep(rows, "another process has it locked")
+
+    def _keep(self, rows: Sequence[Row], why: str) -> str:
         self.trouble, self._calm = why, None
         self._retry_at = monotonic() + self._pause
         self._pause = min(self._pause * 2, _LAST_PAUSE)
@@ -116,15 +125,18 @@ class Ledger:
 
     def _kept(self, rows: Sequence[Row]) -> str:
         self.backlog.add(rows)
+        # A file is of no use where the disk is full, or the journal not ours to write.
+        where = "in a file beside it" if self._locked and self._late.add(rows) else "in memory"
         lost = f", {self.backlog.lost} are lost" if self.backlog.lost else ""
         return (
             f"the journal {self.path} cannot be written: {self.trouble}. Verdicts are not "
-            f"affected; {len(self.backlog)} events wait in memory{lost}."
+            f"affected; {len(self.backlog)} events wait {where}{lost}."
         )
 
     def _relief(self) -> str:
         lost = self.backlog.lost - self._told_lost
         self.trouble, self._pause, self._told_lost = "", _FIRST_PAUSE, self.backlog.lost
+        self._locked = False
         return f"the journal {self.path} has lost {lost} events; it is written again." * bool(lost)
 
     def _written(self, rows: Sequence[Row]) -> str:
@@ -160,6 +172,15 @@ class Ledger:
         """
         if self._calm is not None and identity(self._log) != self._log_seen:
             self._calm = None
+        if self._connection is not None:
+            self._take_in(self._connection)
+
+    def _take_in(self, connection: sqlite3.Connection) -> None:
+        """Writes what others could not, and have left behind."""
+        # Whatever is wrong with the journal, the next row will run into it, too.
+        with suppress(sqlite3.Error), left_behind(self.path) as rows:
+            if rows:
+                self._put_together(connection, rows)
 
     def _disturbed(self) -> str:
         """What somebody did to the files while they were open, in words; mostly nothing."""
@@ -212,12 +233,12 @@ class Ledger:
             self._put_together(connection, columns)
         self.written += sum(row.size for row in together) + _PAGES
         self.backlog.drop(len(older))
+        if older and not self.backlog:
+            self._late.clear()
         if self._log_seen is None:
             self._log_seen = identity(self._log)
 
-    def _put_together(
-        self, connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]
-    ) -> None:
+    def _put_together(self, connection: sqlite3.Connection, rows: Sequence[Sequence[Any]]) -> None:
         connection.execute("BEGIN IMMEDIATE")
         try:
             self._put(connection, rows)
@@ -227,7 +248,7 @@ class Ledger:
                 connection.execute("ROLLBACK")
             raise
 
-    def _put(self, connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+    def _put(self, connection: sqlite3.Connection, rows: Sequence[Sequence[Any]]) -> None:
         try:
             connection.executemany(INSERT, rows)
         except _UNWRITABLE:
@@ -244,7 +265,13 @@ class Ledger:
         finally:
             self._seen = identity(self.path)
         self._connection = connection
+        self._take_in(connection)
         return connection
+
+    def leave(self) -> None:
+        """The last ``close``: what still waits beside it is for the next to open it."""
+        self.close()
+        self._late.leave()
 
     def close(self) -> None:
         """Gives the file back; the next write opens it again."""

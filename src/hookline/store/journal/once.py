@@ -43,7 +43,7 @@ class OnceJournal:
 
 def write_once(path: str, entry: Entry, settings: JournalSettings = _DEFAULT) -> str:
     """Opens, commits, syncs, closes; a warning for the person, or nothing. Never raises."""
-    return _written(path, entry, settings, Ledger.close)
+    return _written(path, entry, settings, Ledger.leave)
 
 
 def _written(
@@ -59,7 +59,7 @@ def _written(
                 return ledger.write((row,))
             except Busy:
                 if time.monotonic() > until:
-                    return f"the journal {path} is locked: event {entry.id} is lost to it."
+                    return ledger.locked((row,))
             time.sleep(_BUSY_PAUSE)
     except Exception as error:
         return f"the journal {path} has lost event {entry.id}: {type(error).__name__}: {error}"
@@ -79,7 +79,7 @@ def _leave(ledger: Ledger) -> None:
         long = os.stat(f"{ledger.path}-wal").st_size > _LONG_LOG
     except OSError:
         long = True
-    if long or not ledger.is_open:
-        ledger.close()
+    if long or ledger.backlog or not ledger.is_open:
+        ledger.leave()
     else:
         _left.append(ledger)

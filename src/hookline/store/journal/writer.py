@@ -34,7 +34,7 @@ PRUNE_EVERY = 600.0
 # must not hold up an agent.
 BUSY_LIMIT = 0.1
 _BUSY_PAUSE = 0.002
-# Some seconds in all: nobody waits for them any more, and what is not written then is lost.
+# Some seconds in all: nobody waits for them any more.
 _LAST_TRIES = 3_000
 _STEPS = 16
 _DEFAULT = JournalSettings()
@@ -71,7 +71,7 @@ class SqliteJournal:
         self._upkeep: asyncio.Task[None] | None = None
         self._dirty = False
         self._hurry = False
-        self._pruned_at = 0.0
+        self._pruned_at = -PRUNE_EVERY  # on a machine that has just been started, too
         self._since_pruning = 0
         self._warning = ""
         self._closed = False
@@ -141,7 +141,7 @@ class SqliteJournal:
                 else:
                     self._flushing = loop.call_later(_BUSY_PAUSE, self._flush)
                 return
-            warning = self._ledger.keep(rows, "another process has it locked")
+            warning = self._ledger.locked(rows)
         self._busy_since = None
         self._waiting = []
         warning = self._wrote(warning, any(row.session_end for row in rows))
@@ -269,7 +269,7 @@ class SqliteJournal:
             if len(ledger.backlog) == before:
                 break
         self._keeper.close(sync=ledger.is_open)
-        ledger.close()
+        ledger.leave()
 
 
 def _shipper(path: str, dsn: str) -> "Shipper":

@@ -313,7 +313,7 @@ def test_while_another_process_writes_an_answer_waits_a_little_and_then_no_longe
             other.execute("BEGIN IMMEDIATE")
             warning = await journal.write(an_entry())
             assert "another process has it locked" in warning
-            assert "1 events wait in memory" in warning
+            assert "1 events wait in a file beside it" in warning
             other.execute("ROLLBACK")
             await until(lambda: not journal._ledger.backlog)
         other.close()
@@ -467,7 +467,7 @@ def test_one_event_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
     write_once(str(path), an_entry())
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    assert "is locked" in write_once(str(path), an_entry())
+    assert "another process has it locked" in write_once(str(path), an_entry())
     other.close()
     (tmp_path / "file").touch()
     assert "cannot be written" in write_once(str(tmp_path / "file" / "journal.db"), an_entry())

@@ -1,0 +1,213 @@
+"""Rows that wait in a file beside a locked journal."""
+
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.store.journal import write_once
+from hookline.store.journal.late import Late, left_behind
+from hookline.store.journal.ledger import Ledger
+from hookline.store.journal.recording import Row, row_of
+from support.journals import all_rows, an_entry, write_all
+
+
+def rows(count: int) -> list[Row]:
+    return [row_of(an_entry()) for _ in range(count)]
+
+
+def ids(rows: list[Row]) -> list[str]:
+    return [row.columns[0] for row in rows]
+
+
+def waiting(path: Path) -> list[str]:
+    with left_behind(str(path)) as found:
+        return [columns[0] for columns in found]
+
+
+def files(path: Path) -> list[Path]:
+    return sorted(Path(f"{path}-late").glob("*"))
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+
+
+def test_rows_of_a_process_that_goes_on_are_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    late, some = Late(str(path)), rows(3)
+    assert late.add(some[:2])
+    assert late.add(some[2:])
+    assert waiting(path) == []
+    late.leave()
+    assert waiting(path) == ids(some)
+    assert files(path) == [], "whoever took them has them"
+
+
+def test_rows_that_could_not_be_taken_stay(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    late, some = Late(str(path)), rows(2)
+    late.add(some)
+    late.leave()
+
+    def in_vain() -> None:
+        with left_behind(str(path)):
+            raise sqlite3.OperationalError("locked")
+
+    for _ in range(2):
+        with pytest.raises(sqlite3.OperationalError):
+            in_vain()
+    assert waiting(path) == ids(some)
+
+
+def test_nobody_else_can_read_them(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    late = Late(str(path))
+    late.add(rows(1))
+    (file,) = files(path)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    late.clear()
+    assert files(path) == []
+
+
+@pytest.mark.parametrize("cut", [1, 100])
+def test_what_was_only_half_written_hides_nothing_before_it(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "journal.db"
+    late, some = Late(str(path)), rows(3)
+    for row in some:
+        late.add([row])
+    late.leave()
+    (file,) = files(path)
+    os.truncate(file, file.stat().st_size - cut)
+    assert waiting(path) == ids(some[:2])
+
+
+def test_what_is_no_file_of_ours_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    late, some = Late(str(path)), rows(1)
+    late.add(some)
+    late.leave()
+    (file,) = files(path)
+    (file.parent / "a directory").mkdir()
+    os.mkfifo(file.parent / "a pipe")
+    (file.parent / "a link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").write_bytes(file.read_bytes())
+    (file.parent / "nonsense").write_bytes(b"\xff" * 50)
+    assert waiting(path) == ids(some)
+    assert (tmp_path / "elsewhere").exists()
+
+
+def test_where_no_file_can_be_made_the_rows_are_said_not_to_be_safe(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    Path(f"{path}-late").touch()
+    assert not Late(str(path)).add(rows(1))
+
+
+def test_files_that_nobody_takes_in_do_not_fill_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hookline.store.journal.late._MOST_FILES", 2)
+    path = tmp_path / "journal.db"
+    said = []
+    for _ in range(3):
+        late = Late(str(path))
+        said.append(late.add(rows(1)))
+        late.leave()
+    assert said == [True, True, False]
+    assert len(files(path)) == 2
+
+
+def test_a_file_grows_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hookline.store.journal.late._MOST_BYTES", 2_000)
+    path = tmp_path / "journal.db"
+    late, some = Late(str(path)), rows(20)
+    kept = [late.add([row]) for row in some]
+    late.leave()
+    assert 0 < kept.count(True) < 20
+    assert waiting(path) == ids(some[: kept.count(True)])
+
+
+def test_the_next_to_open_the_journal_takes_them_in(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    first, second, third = an_entry(), an_entry(), an_entry()
+    write_once(str(path), first)
+    with locked(path):
+        warning = write_once(str(path), second)
+    assert "1 events wait in a file beside it" in warning
+    assert [each.id for each in all_rows(path)] == [first.id]
+    assert write_once(str(path), third) == ""
+    assert [each.id for each in all_rows(path)] == [first.id, second.id, third.id]
+    assert files(path) == []
+
+
+def test_one_that_has_it_open_takes_them_in_when_it_looks_after_it(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    ledger, (own,), entry = Ledger(str(path)), rows(1), an_entry()
+    ledger.write([own])
+    with locked(path):
+        write_once(str(path), entry)
+        ledger.look_after()
+        assert len(files(path)) == 1, "nothing is lost while it is locked"
+    ledger.look_after()
+    ledger.leave()
+    assert [each.id for each in all_rows(path)] == [own.columns[0], entry.id]
+    assert files(path) == []
+
+
+def test_rows_that_are_in_both_are_taken_once(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    entry = an_entry()
+    late = Late(str(path))
+    late.add([row_of(entry)])
+    late.leave()
+    write_all(path, [entry])
+    assert [each.id for each in all_rows(path)] == [entry.id]
+
+
+# Answers while the journal is locked, until it is killed.
+_DAEMON = """
+import asyncio, os, sys, time
+sys.path[:0] = sys.argv[2:]
+from hookline.store.journal import SqliteJournal
+from support.journals import an_entry
+
+async def main():
+    journal = SqliteJournal(sys.argv[1])
+    while True:
+        entry = an_entry()
+        await journal.write(entry)
+        os.write(1, f"{entry.id}\\n".encode())
+        await asyncio.sleep(0.001)
+
+asyncio.run(main())
+"""
+
+
+def test_what_was_answered_while_the_journal_was_locked_survives_a_kill(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    write_once(str(path), an_entry())
+    answered: list[str] = []
+    support = str(Path(__file__).parents[3])
+    options: dict[str, Any] = {"stdout": subprocess.PIPE, "text": True}
+    with locked(path):
+        process = subprocess.Popen([sys.executable, "-c", _DAEMON, str(path), support], **options)
+        assert process.stdout is not None
+        with process.stdout:
+            answered += [process.stdout.readline().strip() for _ in range(50)]
+            process.send_signal(signal.SIGKILL)
+            answered += process.stdout.read().split()
+        process.wait()
+    write_once(str(path), an_entry())
+    assert set(answered) <= {each.id for each in all_rows(path)}
