@@ -322,7 +322,7 @@ def test_a_directory_that_cannot_be_made_is_a_warning_until_it_can(tmp_path: Pat
             tries = journal._ledger._pause
             await until(lambda: journal._ledger._pause > tries)  # once more in vain
             blocker.unlink()
-            await until(lambda: not journal._ledger.backlog)
+            await until(lambda: not journal._ledger.waiting)
             assert await journal.write(entries[2]) == ""
 
     asyncio.run(main())
@@ -418,7 +418,7 @@ def test_a_full_disk_is_a_warning_and_all_is_written_when_there_is_room(tmp_path
                     ids.append(entry.id)
                     said.append(await journal.write(entry))
                 os.unlink(ballast)
-                await until(lambda: not journal._ledger.backlog)
+                await until(lambda: not journal._ledger.waiting)
                 said.append(await journal.write(an_entry()))
             return said
 
@@ -444,7 +444,7 @@ def test_a_disk_that_became_read_only_is_a_warning(tmp_path: Path) -> None:
                 with Reader(str(path)) as reader:
                     assert reader.stats().events == 1, "what is there can still be read"
                 remount(disk, "rw")
-                await until(lambda: not journal._ledger.backlog)
+                await until(lambda: not journal._ledger.waiting)
                 assert await journal.write(third) == ""
 
         asyncio.run(main())
@@ -488,7 +488,7 @@ def test_a_frozen_process_that_holds_the_journal_delays_nobody_for_long(tmp_path
             async with a_journal(path) as journal:
                 said = [await journal.write(each) for each in entries]
                 holder.kill()
-                await until(lambda: not journal._ledger.backlog)
+                await until(lambda: not journal._ledger.waiting)
                 return said
 
         said = asyncio.run(main())

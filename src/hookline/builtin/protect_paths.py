@@ -142,7 +142,7 @@ def _worth_a_look(
 def _telling(rules: "_Rules", own: OwnFiles, spots: Sequence[str]) -> set[str]:
     """Those places about which something could be said by their names."""
     places = "".join([spot + END for spot in spots])
-    if places.count(END) != len(spots):
+    if places.count(END) != len(spots) or not all(spots):
         # A directory may hold what no path can: then they cannot be told apart in one text.
         return {spot for spot in spots if _may_be(rules, own, (spot,))}
     found = {spots[number] for number in rules.matching(spelled(places))}

@@ -14,6 +14,7 @@ from hookline._version import __version__
 from hookline.cli._hook_options import AUTO, HookOptions, parse, words_in
 from hookline.model.errors import DecodeError, HooklineError, sentence
 from hookline.model.events import Event
+from hookline.model.events.base import new_id
 from hookline.model.journal import Entry
 from hookline.model.outcome import Outcome, Reply
 
@@ -108,7 +109,7 @@ class Exchange:
         outcome, event = self.outcome, self.event
         dialect = self.clients.ids[0] if self.clients is not None else self.named or ""
         return Entry(
-            id=self.arrived.id or (event.id if event is not None else ""),
+            id=self.arrived.id or (event.id if event is not None else new_id()),
             attempt=self.arrived.attempt,
             at=self.at,
             ns=perf_counter_ns() - self.started,

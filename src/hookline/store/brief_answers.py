@@ -65,6 +65,7 @@ class _Call:
         """The first answer; None when there is none after ``wait`` seconds, or it is old."""
         if self.is_open:
             await needs_loop()
+        if self.is_open:  # still: meanwhile others went on
             self._answered = self._answered or asyncio.Event()
             try:
                 await asyncio.wait_for(self._answered.wait(), wait)

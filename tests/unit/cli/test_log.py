@@ -57,6 +57,14 @@ def test_one_line_per_event_the_newest_last(machine: Machine) -> None:
     ]
 
 
+def test_each_event_that_nobody_could_read_has_a_line_of_its_own(machine: Machine) -> None:
+    for number in range(3):
+        machine.hook(f"no JSON {number}", "pre_tool_use")
+    told = machine.call("log", "--json").lines
+    assert [each["verdict"] for each in told] == ["failed"] * 3
+    assert len({each["id"] for each in told}) == 3
+
+
 def test_json_has_all_of_an_event_on_one_line(machine: Machine) -> None:
     machine.hook(shell("git push", session_id="s1"))
     (line,) = machine.call("log", "--json").lines

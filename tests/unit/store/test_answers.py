@@ -16,10 +16,12 @@ import pytest
 from msgspec import Raw
 from msgspec.structs import replace
 
+from hookline.daemon.begun import begun
 from hookline.model.answers import Answer, Rewrite, allow, deny
 from hookline.model.events import Event, PreToolUse, Stop
 from hookline.model.outcome import Outcome, Substitution
 from hookline.model.tools import CANONICAL_TOOLS, tool
+from hookline.model.waiting import needs_loop
 from hookline.store.answers import FRESH, KEPT, Answered, Answers, Arrival, FirstAnswers
 from hookline.store.brief_answers import BriefAnswers
 
@@ -314,6 +316,39 @@ class TestWhatIsKept:
         event = shell()
         ask(answers, event, "one", Outcome(event=event, answer=deny("x" * 2_000_000)))
         assert ask(answers, event, "two") is None
+
+
+def test_a_first_answer_that_comes_while_the_second_is_about_to_wait_is_not_missed() -> None:
+    event, brief = shell(), BriefAnswers()
+
+    async def both() -> list[Answered | None]:
+        loop = asyncio.get_running_loop()
+        go_on, over = loop.create_future(), loop.create_future()
+        known: list[Answered | None] = []
+
+        async def call(entry: str) -> None:
+            async with brief.once(arrival(event, entry), timeout=4) as slot:
+                known.append(slot.known)
+                if entry == "one":
+                    await needs_loop()
+                    await go_on
+                    slot.keep(Outcome(event=event, answer=deny("no")))
+            if len(known) == 2:
+                over.set_result(None)
+
+        def in_one_turn() -> None:
+            begun(loop, call("two"))
+            go_on.set_result(None)
+
+        begun(loop, call("one"))
+        await asyncio.sleep(0.01)
+        loop.call_soon(in_one_turn)
+        await over
+        return known
+
+    _, second = asyncio.run(both())
+    assert second is not None
+    assert second.answer == deny("no")
 
 
 class TestLargeCalls:

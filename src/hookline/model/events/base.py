@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from msgspec import Raw, Struct, field
 
-__all__ = ["Agent", "Budget", "Event", "snake_case"]
+__all__ = ["Agent", "Budget", "Event", "new_id", "snake_case"]
 
 
 def snake_case(name: str) -> str:
@@ -14,7 +14,8 @@ def snake_case(name: str) -> str:
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
 
 
-def _new_id() -> str:
+def new_id() -> str:
+    """One that no other event has."""
     try:
         return _ids.pop()
     except IndexError:
@@ -73,7 +74,7 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="event", tag=snake_case
     rewrites: ClassVar[frozenset[str]] = frozenset()
 
     version: Literal[1] = field(default=1, name="hookline")
-    id: str = field(default_factory=_new_id)
+    id: str = field(default_factory=new_id)
     session_id: str = ""
     cwd: str = ""
     time: datetime = field(default_factory=_now)

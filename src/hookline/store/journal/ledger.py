@@ -6,14 +6,14 @@ the person, and nothing is raised but that somebody else is writing at this mome
 
 import os
 import sqlite3
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from time import monotonic, sleep
 from typing import Any
 
 from hookline.store.journal.backlog import Backlog
 from hookline.store.journal.files import PAGE, identity, is_busy, is_damage, opened, set_aside
-from hookline.store.journal.late import Late, left_behind
+from hookline.store.journal.late import Late, are_late, left_behind
 from hookline.store.journal.recording import Row
 from hookline.store.journal.schema import INSERT
 
@@ -71,6 +71,11 @@ class Ledger:
         """Whether there is a file to be synced."""
         return self._connection is not None
 
+    @property
+    def waiting(self) -> int:
+        """How many rows are still to be written."""
+        return len(self.backlog) + self._late.count
+
     def pause(self) -> float:
         """How long to wait before trying again is of any use; 0 when all is well."""
         return max(self._retry_at - monotonic(), 0.001) if self.trouble else 0.0
@@ -108,7 +113,7 @@ class Ledger:
             return self._keep(rows, _in_words(error))
         if self.trouble or self.backlog.lost != self._told_lost:
             note = note or self._relief()
-        if self._calm is None and self._connection is not None and not self.backlog:
+        if self._calm is None and self._connection is not None and not self.waiting:
             self._calm = self._connection.cursor()
         return note
 
@@ -124,13 +129,16 @@ class Ledger:
         return self._kept(rows)
 
     def _kept(self, rows: Sequence[Row]) -> str:
-        self.backlog.add(rows)
         # A file is of no use where the disk is full, or the journal not ours to write.
-        where = "in a file beside it" if self._locked and self._late.add(rows) else "in memory"
+        if self._locked and self._late.add(rows):
+            where, count = "in a file beside it", self._late.count
+        else:
+            self.backlog.add(rows)
+            where, count = "in memory", len(self.backlog)
         lost = f", {self.backlog.lost} are lost" if self.backlog.lost else ""
         return (
             f"the journal {self.path} cannot be written: {self.trouble}. Verdicts are not "
-            f"affected; {len(self.backlog)} events wait {where}{lost}."
+            f"affected; {count} events wait {where}{lost}."
         )
 
     def _relief(self) -> str:
@@ -173,14 +181,23 @@ class Ledger:
         if self._calm is not None and identity(self._log) != self._log_seen:
             self._calm = None
         if self._connection is not None:
-            self._take_in(self._connection)
+            # Whatever is wrong with the journal, the next row will run into it, too.
+            with suppress(sqlite3.Error):
+                self._take_in(self._connection)
 
     def _take_in(self, connection: sqlite3.Connection) -> None:
-        """Writes what others could not, and have left behind."""
-        # Whatever is wrong with the journal, the next row will run into it, too.
-        with suppress(sqlite3.Error), left_behind(self.path) as rows:
-            if rows:
-                self._put_together(connection, rows)
+        """Writes what waits beside the journal, ours and what others have left there.
+
+        Raises sqlite3.Error, and then all of it is still there.
+        """
+        if not are_late(self.path):
+            return
+        with _transaction(connection):
+            self._late.leave()
+            with left_behind(self.path) as rows:
+                self._put(connection, rows)
+                connection.execute("COMMIT")
+        self.written += (len(rows) + 1) * _PAGES
 
     def _disturbed(self) -> str:
         """What somebody did to the files while they were open, in words; mostly nothing."""
@@ -224,29 +241,21 @@ class Ledger:
 
     def _insert(self, rows: Sequence[Row]) -> None:
         connection = self._connection or self._open()
+        if self._late.count:
+            self._take_in(connection)
         older = self.backlog.first(_CATCH_UP) if self.backlog else ()
         together = (*older, *rows)
         columns = [row.columns for row in together]
         if len(columns) == 1:
             self._put(connection, columns)
         else:
-            self._put_together(connection, columns)
+            with _transaction(connection):
+                self._put(connection, columns)
+                connection.execute("COMMIT")
         self.written += sum(row.size for row in together) + _PAGES
         self.backlog.drop(len(older))
-        if older and not self.backlog:
-            self._late.clear()
         if self._log_seen is None:
             self._log_seen = identity(self._log)
-
-    def _put_together(self, connection: sqlite3.Connection, rows: Sequence[Sequence[Any]]) -> None:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            self._put(connection, rows)
-            connection.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-            raise
 
     def _put(self, connection: sqlite3.Connection, rows: Sequence[Sequence[Any]]) -> None:
         try:
@@ -265,7 +274,8 @@ class Ledger:
         finally:
             self._seen = identity(self.path)
         self._connection = connection
-        self._take_in(connection)
+        with suppress(sqlite3.Error):
+            self._take_in(connection)
         return connection
 
     def leave(self) -> None:
@@ -279,6 +289,18 @@ class Ledger:
             with suppress(sqlite3.Error):
                 self._connection.close()
         self._connection = self._calm = self._seen = self._log_seen = None
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Alone with the file until the COMMIT within it, or the first error."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
 
 
 # A commit writes whole pages: of the events, of their index and now and then of what leads there.

@@ -8,7 +8,7 @@ from contextlib import suppress
 from hookline.model.journal import Entry, JournalSettings
 from hookline.store.journal.files import sync_log
 from hookline.store.journal.ledger import Busy, Ledger
-from hookline.store.journal.recording import row_of
+from hookline.store.journal.recording import Row, row_of
 
 __all__ = ["OnceJournal", "write_once"]
 
@@ -53,14 +53,13 @@ def _written(
     ledger = Ledger(path, full=full)
     try:
         row = row_of(entry, payload_cap=settings.payload_kb << 10)
-        until = time.monotonic() + _BUSY_LIMIT
-        while True:
-            try:
-                return ledger.write((row,))
-            except Busy:
-                if time.monotonic() > until:
-                    return ledger.locked((row,))
-            time.sleep(_BUSY_PAUSE)
+        warning = _tried(ledger, row)
+        if ledger.backlog:  # what waits in memory goes with it
+            return (
+                f"the journal {path} cannot be written: {ledger.trouble}. Verdicts are not "
+                f"affected; event {entry.id} is lost to it."
+            )
+        return warning
     except Exception as error:
         return f"the journal {path} has lost event {entry.id}: {type(error).__name__}: {error}"
     finally:
@@ -71,6 +70,17 @@ def _written(
                 sync_log(path)
 
 
+def _tried(ledger: Ledger, row: Row) -> str:
+    until = time.monotonic() + _BUSY_LIMIT
+    while True:
+        try:
+            return ledger.write((row,))
+        except Busy:
+            if time.monotonic() > until:
+                return ledger.locked((row,))
+        time.sleep(_BUSY_PAUSE)
+
+
 def _leave(ledger: Ledger) -> None:
     for each in _left:
         each.close()
@@ -79,7 +89,7 @@ def _leave(ledger: Ledger) -> None:
         long = os.stat(f"{ledger.path}-wal").st_size > _LONG_LOG
     except OSError:
         long = True
-    if long or ledger.backlog or not ledger.is_open:
+    if long or ledger.waiting or not ledger.is_open:
         ledger.leave()
     else:
         _left.append(ledger)

@@ -51,7 +51,7 @@ class _Pieces(Struct, gc=False):
     """All of an entry that is text."""
 
     names: tuple[str, ...]
-    """The event's id, its native name, its session, its tool."""
+    """The event's id, its dialect and native name, its session, its tool."""
     said: bytes
     payload: bytes
     stdout: bytes
@@ -85,13 +85,13 @@ def _row(entry: Entry, said: Said, payload_cap: int) -> Row:
     if event is not None:
         kind = event.event_id()
         tool_kind = event.tool.kind._value_ if isinstance(event, ToolEvent) else ""
-    identity, native_event, session_id, tool_name = pieces.names
+    identity, dialect, native_event, session_id, tool_name = pieces.names
     columns = (
         identity,
         entry.attempt,
         int(entry.at.timestamp() * 1e6),
         entry.ns,
-        entry.dialect,
+        dialect,
         native_event,
         kind,
         session_id,
@@ -114,20 +114,22 @@ def _row(entry: Entry, said: Said, payload_cap: int) -> Row:
 def _names(entry: Entry) -> tuple[str, ...]:
     event = entry.event
     if event is None:
-        return entry.id, entry.native_event, "", ""
+        return entry.id, entry.dialect, entry.native_event, "", ""
     tool = event.tool.name if isinstance(event, ToolEvent) else ""
-    return entry.id, entry.native_event or event.native_event, event.session_id, tool
+    native = entry.native_event or event.native_event
+    return entry.id, entry.dialect, native, event.session_id, tool
 
 
 def _fits(entry: Entry, pieces: _Pieces, payload_cap: int) -> bool:
     """Whether nothing has to be cut, and nothing was cut that nobody has looked at."""
-    identity, native_event, session_id, tool_name = pieces.names
+    identity, dialect, native_event, session_id, tool_name = pieces.names
     return (
         len(pieces.payload) <= payload_cap
         and len(pieces.said) <= SAID_CAP
         and len(pieces.stdout) <= REPLY_CAP
         and len(pieces.stderr) <= REPLY_CAP
         and len(identity) <= NAME_CAP
+        and len(dialect) <= NAME_CAP
         and len(native_event) <= NAME_CAP
         and len(session_id) <= NAME_CAP
         and len(tool_name) <= NAME_CAP

@@ -173,13 +173,13 @@ class SqliteJournal:
                 self._begin_upkeep()
             elif self._timer is None:
                 self._timer = loop.call_later(SYNC_EVERY, self._begin_upkeep)
-        if self._retry is None and self._ledger.backlog:
+        if self._retry is None and self._ledger.waiting:
             self._retry = loop.call_later(self._ledger.pause(), self._catch_up)
 
     def _catch_up(self) -> None:
         """Tries again to write what could not be written, though no event comes."""
         self._retry = None
-        if not self._ledger.backlog or self._closed:
+        if not self._ledger.waiting or self._closed:
             return
         try:
             note = self._ledger.write(())
@@ -259,14 +259,14 @@ class SqliteJournal:
     def _finish(self) -> None:
         ledger = self._ledger
         for _ in range(_LAST_TRIES):
-            before = len(ledger.backlog)
+            before = ledger.waiting
             try:
                 if before:
                     ledger.write_now(())
             except Busy:
                 time.sleep(_BUSY_PAUSE)
                 continue
-            if len(ledger.backlog) == before:
+            if ledger.waiting == before:
                 break
         self._keeper.close(sync=ledger.is_open)
         ledger.leave()

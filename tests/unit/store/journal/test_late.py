@@ -1,6 +1,7 @@
 """Rows that wait in a file beside a locked journal."""
 
 import os
+import resource
 import signal
 import sqlite3
 import stat
@@ -12,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
+from hookline.store.journal import late as late_rows
 from hookline.store.journal import write_once
+from hookline.store.journal.backlog import Backlog
 from hookline.store.journal.late import Late, left_behind
 from hookline.store.journal.ledger import Ledger
 from hookline.store.journal.recording import Row, row_of
@@ -78,8 +82,7 @@ def test_nobody_else_can_read_them(tmp_path: Path) -> None:
     (file,) = files(path)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
-    late.clear()
-    assert files(path) == []
+    late.leave()
 
 
 @pytest.mark.parametrize("cut", [1, 100])
@@ -129,14 +132,112 @@ def test_files_that_nobody_takes_in_do_not_fill_the_disk(
     assert len(files(path)) == 2
 
 
-def test_a_file_grows_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hookline.store.journal.late._MOST_BYTES", 2_000)
+def test_bytes_that_nobody_takes_in_do_not_fill_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hookline.store.journal.late._FULL", 1_000)
+    monkeypatch.setattr("hookline.store.journal.late._MOST_BYTES", 4_000)
     path = tmp_path / "journal.db"
-    late, some = Late(str(path)), rows(20)
+    late, some = Late(str(path)), rows(50)
     kept = [late.add([row]) for row in some]
     late.leave()
-    assert 0 < kept.count(True) < 20
-    assert waiting(path) == ids(some[: kept.count(True)])
+    assert 0 < kept.count(True) < 50
+    assert sum(file.stat().st_size for file in files(path)) < 6_000
+    found: list[str] = []
+    while more := waiting(path):
+        found += more
+    assert found == ids([row for row, safe in zip(some, kept, strict=True) if safe])
+
+
+def test_many_files_are_taken_in_a_few_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    some = rows(40)
+    for row in some:
+        late = Late(str(path))
+        late.add([row])
+        late.leave()
+    found: list[str] = []
+    turns = 0
+    while more := waiting(path):
+        found += more
+        turns += 1
+    assert found == ids(some), "in the order in which they came"
+    assert turns == 3
+
+
+def test_where_descriptors_are_few_all_is_taken_in(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    some = rows(300)
+    for row in some:
+        late = Late(str(path))
+        late.add([row])
+        late.leave()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    try:
+        said = {write_once(str(path), an_entry()) for _ in range(20)}
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert said == {""}
+    assert set(ids(some)) <= {each.id for each in all_rows(path)}
+    assert files(path) == []
+
+
+def test_a_row_that_cannot_be_put_into_a_file_holds_nobody_up(tmp_path: Path) -> None:
+    late = Late(str(tmp_path / "journal.db"))
+    strange = structs.replace(rows(1)[0], columns=("\udcff",))
+    assert not late.add([strange])
+    assert late.add(rows(1))
+    late.leave()
+
+
+def test_one_whose_file_is_taken_away_before_it_is_locked_makes_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.db"
+    late, some = Late(str(path)), rows(1)
+    really, times = late_rows._lock, []
+
+    def after_another(handle: int) -> None:
+        times.append(handle)
+        if len(times) == 1:
+            assert waiting(path) == [], "it is empty, and taken away"
+        really(handle)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(late_rows, "_lock", after_another)
+        assert late.add(some)
+    late.leave()
+    assert len(times) == 3, "ours, the other's, and ours again"
+    assert waiting(path) == ids(some)
+
+
+def test_more_than_memory_holds_is_safe_in_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hookline.store.journal.late._FULL", 50_000)
+    path = tmp_path / "journal.db"
+    write_once(str(path), an_entry())
+    some = [row_of(an_entry(payload=b"x" * 20_000)) for _ in range(20)]
+    ledger = Ledger(str(path))
+    ledger.backlog = Backlog(most_bytes=30_000)
+    with locked(path):
+        said = [ledger.locked([row]) for row in some]
+        assert all("in a file beside it" in each and "lost" not in each for each in said)
+    while ledger.waiting or files(path):
+        assert ledger.write_now(()) == ""
+        ledger.look_after()
+    ledger.leave()
+    assert set(ids(some)) <= {each.id for each in all_rows(path)}
+
+
+def test_what_can_be_kept_nowhere_is_said_to_be_lost_by_one_that_ends(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    write_once(str(path), an_entry())
+    Path(f"{path}-late").touch()
+    entry = an_entry()
+    with locked(path):
+        assert f"event {entry.id} is lost to it" in write_once(str(path), entry)
 
 
 def test_the_next_to_open_the_journal_takes_them_in(tmp_path: Path) -> None:

@@ -279,3 +279,12 @@ def test_a_long_subject_is_cut_to_a_line() -> None:
     assert len(found.subject) == 400
     assert found.subject.endswith("…")
     assert not found.cut
+
+
+def test_a_dialect_that_is_no_text_is_written_down_all_the_same() -> None:
+    entry = an_entry(dialect="\udcff" + "x" * 1_000)
+    found = stored(entry)
+    assert found.id == entry.id
+    assert found.dialect.startswith("?")
+    assert len(found.dialect) < 400
+    assert found.cut

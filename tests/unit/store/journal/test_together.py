@@ -139,7 +139,7 @@ def test_where_it_cannot_be_written_all_are_answered_and_that_is_said(tmp_path: 
         assert "cannot be written" in warning
         assert heard[1:] == [""]
         path.rmdir()
-        await until(lambda: not journal._ledger.backlog)
+        await until(lambda: not journal._ledger.waiting)
         await journal.aclose()
 
     asyncio.run(main())

@@ -315,7 +315,7 @@ def test_while_another_process_writes_an_answer_waits_a_little_and_then_no_longe
             assert "another process has it locked" in warning
             assert "1 events wait in a file beside it" in warning
             other.execute("ROLLBACK")
-            await until(lambda: not journal._ledger.backlog)
+            await until(lambda: not journal._ledger.waiting)
         other.close()
 
     asyncio.run(main())
