@@ -148,10 +148,13 @@ def test_a_system_without_the_static_c_library_gets_a_client_that_is_linked(
     assert version_of(sources.program) == f"{__version__}\n".encode()
 
 
+@pytest.mark.parametrize("compiler", ["cc", "gcc", "clang", "musl-gcc"])
 @pytest.mark.parametrize("flags_file", ["", "bare.flags"])
 def test_the_sources_of_the_client_compile_without_a_warning(
-    tmp_path: Path, flags_file: str
+    tmp_path: Path, flags_file: str, compiler: str
 ) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"there is no {compiler} here")
     if flags_file and (sys.platform != "linux" or platform.machine() not in {"x86_64", "aarch64"}):
         pytest.skip("the kernel's calls of this system are not known")
     client = ROOT / "src/hookline/client"
@@ -160,7 +163,10 @@ def test_the_sources_of_the_client_compile_without_a_warning(
     flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", *own]
     version = f'-DHOOKLINE_VERSION="{__version__}"'
 
-    subprocess.run(["cc", *flags, version, "-o", tmp_path / "out", *files], check=True, timeout=100)
+    made = tmp_path / "out"
+    subprocess.run([compiler, *flags, version, "-o", made, *files], check=True, timeout=100)
+
+    assert version_of(made) == f"{__version__}\n".encode()
 
 
 @pytest.mark.skipif(
