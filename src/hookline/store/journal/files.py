@@ -16,6 +16,7 @@ __all__ = [
     "connected",
     "grow",
     "identity",
+    "in_words",
     "is_busy",
     "is_damage",
     "is_grown",
@@ -23,6 +24,7 @@ __all__ = [
     "quoted",
     "set_aside",
     "sync_log",
+    "transaction",
 ]
 
 DAMAGED = "journal-damaged-"
@@ -144,6 +146,18 @@ def identity(path: str) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Alone with the file until the COMMIT within it, or the first error."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
 def is_busy(error: Exception) -> bool:
     """Whether another process is writing, so that it is worth trying again soon."""
     return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -158,6 +172,14 @@ def _code(error: Exception) -> int | None:
     # The upper bits tell which kind of it.
     code = getattr(error, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
+
+
+def in_words(error: Exception) -> str:
+    """The error in words; SQLite's own do not say which of many reasons it was."""
+    if isinstance(error, OSError) and error.strerror:
+        where = f" ({os.fsdecode(error.filename)})" if error.filename else ""
+        return f"{error.strerror}{where}"
+    return str(error) or type(error).__name__
 
 
 def set_aside(path: str, seen: tuple[int, int] | None) -> str:

@@ -16,8 +16,9 @@ from typing import Any
 import msgspec
 
 from hookline.store.journal.recording import Row
+from hookline.store.journal.schema import MIGRATIONS
 
-__all__ = ["Late", "are_late", "left_behind"]
+__all__ = ["Late", "are_late"]
 
 # What is taken in is taken in by somebody who answers others, too.
 _FULL = 4 << 20
@@ -26,6 +27,9 @@ _FILES_AT_ONCE = 16
 _MOST_BYTES = 64 << 20
 _MOST_FILES = 1_000
 _TRIES = 3
+# Rows have the columns of one schema: those of another are for whoever changes it to convert.
+_ENDING = f".v{len(MIGRATIONS)}"
+_DAMAGED = ".damaged"
 _HEADER = Layout(">II")
 _sync = getattr(os, "fdatasync", os.fsync)
 
@@ -39,6 +43,7 @@ class Late:
 
     def __init__(self, path: str) -> None:
         self._directory = _directory(path)
+        self._name = ""
         self._file = -1
         self._size = 0
         self.count = 0
@@ -65,13 +70,17 @@ class Late:
 
     def _begin(self) -> None:
         os.makedirs(self._directory, mode=0o700, exist_ok=True)
+        files, size = 0, 0
         with os.scandir(self._directory) as found:
-            sizes = [each.stat(follow_symlinks=False).st_size for each in found]
-        if len(sizes) >= _MOST_FILES or sum(sizes) >= _MOST_BYTES:
+            for each in found:
+                with suppress(FileNotFoundError):  # somebody has just taken it in
+                    size += each.stat(follow_symlinks=False).st_size
+                    files += 1
+        if files >= _MOST_FILES or size >= _MOST_BYTES:
             raise OSError("nobody takes them in")
         for left in reversed(range(_TRIES)):
             try:
-                self._file = self._made()
+                self._make()
             except (BlockingIOError, FileNotFoundError):
                 # Between making and locking it was nobody's, and somebody has cleared it away.
                 if not left:
@@ -79,9 +88,10 @@ class Late:
             else:
                 return
 
-    def _made(self) -> int:
+    def _make(self) -> None:
         # In the order of their names is in the order of time.
-        name = os.path.join(self._directory, f"{time.time_ns():020}-{os.urandom(4).hex()}")
+        name = f"{time.time_ns():020}-{os.urandom(4).hex()}{_ENDING}"
+        name = os.path.join(self._directory, name)
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         handle = os.open(name, flags, 0o600)
         try:
@@ -91,19 +101,124 @@ class Late:
         except OSError:
             os.close(handle)
             raise
-        return handle
+        self._file, self._name = handle, name
 
     def _cut(self) -> None:
         """Half a record would hide those that come after it."""
-        if self._file >= 0:
-            with suppress(OSError):
+        try:
+            if self._file >= 0:
                 os.ftruncate(self._file, self._size)
+        except OSError:
+            self.leave()
+
+    def _taken(self) -> "_File | None":
+        """What is in the file at hand, which stays ours."""
+        return None if self._file < 0 else _File(os.dup(self._file), self._name)
 
     def leave(self) -> None:
         """To whoever takes it in."""
         if self._file >= 0:
+            _unlock(self._file)
             os.close(self._file)
-        self._file, self._size, self.count = -1, 0, 0
+        self._name, self._file, self._size, self.count = "", -1, 0, 0
+
+    @contextmanager
+    def taken_in(self) -> Iterator["Taken"]:
+        """Rows to be written: ours, and those that nobody has in hand any more.
+
+        If no error ends it they are forgotten. Not all at once, where there are very many. Never
+        raises by itself.
+        """
+        files: list[_File] = []
+        taken = Taken()
+        try:
+            for file in self._files():
+                files.append(file)
+                taken.add(file)
+                if taken.size >= _FULL or len(files) >= _FILES_AT_ONCE:
+                    break
+            yield taken
+            for file in files:
+                file.forget()
+            if self._file >= 0:
+                self.leave()
+        finally:
+            for file in files:
+                file.close()
+
+    def _files(self) -> Iterator["_File"]:
+        own = self._taken() if self.count else None
+        if own is not None:
+            yield own
+        for name in _names(self._directory):
+            if name != self._name and (handle := _opened(name)) >= 0:
+                yield _File(handle, name)
+
+
+class Taken:
+    """What was found in files."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[Any]] = []
+        """The columns of each."""
+        self.size = 0
+        self.damaged = 0
+        """How many files have something in them that nobody can read."""
+
+    def add(self, file: "_File") -> None:
+        """Reads a file, if that can be done."""
+        with suppress(OSError):
+            self.rows += file.read()
+            self.size += file.size
+            self.damaged += file.is_damaged
+
+
+class _File:
+    """One file of rows, which nobody else takes in meanwhile."""
+
+    def __init__(self, handle: int, name: str) -> None:
+        self._handle = handle
+        self._name = name
+        self._is_read = False
+        self.size = 0
+        self.is_damaged = False
+
+    def read(self) -> list[list[Any]]:
+        """The rows that are whole. Raises OSError."""
+        from zlib import crc32
+
+        rows: list[list[Any]] = []
+        with open(self._handle, "rb", closefd=False) as file:
+            file.seek(0)
+            left = self.size = os.fstat(self._handle).st_size
+            # Of a record that is not all there, its writer was killed before it was answered.
+            while left > _HEADER.size:
+                length, checked = _HEADER.unpack(file.read(_HEADER.size))
+                left -= _HEADER.size + length
+                if left < 0:
+                    break
+                body = file.read(length)
+                try:
+                    if not length or crc32(body) != checked:
+                        raise msgspec.DecodeError("this is no record")
+                    rows += msgspec.msgpack.decode(body, type=list[list[Any]])
+                except msgspec.DecodeError:
+                    self.is_damaged = True
+                    break  # nobody knows where the next one begins
+        self._is_read = True
+        return rows
+
+    def forget(self) -> None:
+        """What could be read is in the journal; what could not stays for a person to look at."""
+        with suppress(OSError):
+            if self.is_damaged:
+                os.rename(self._name, self._name.removesuffix(_ENDING) + _DAMAGED)
+            elif self._is_read:
+                os.unlink(self._name)
+
+    def close(self) -> None:
+        """Lets go of it."""
+        os.close(self._handle)
 
 
 def _lock(handle: int) -> None:
@@ -111,6 +226,14 @@ def _lock(handle: int) -> None:
     import fcntl
 
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _unlock(handle: int) -> None:
+    """Also for a child that has it open, too."""
+    import fcntl
+
+    with suppress(OSError):
+        fcntl.flock(handle, fcntl.LOCK_UN)
 
 
 def _record(rows: Sequence[Row]) -> bytes:
@@ -125,76 +248,27 @@ def are_late(path: str) -> bool:
     return bool(_names(_directory(path)))
 
 
-@contextmanager
-def left_behind(path: str) -> Iterator[list[list[Any]]]:
-    """The columns of rows that nobody has in hand any more; forgotten if no error ends it.
-
-    Not all of them, where there are very many. Never raises by itself.
-    """
-    taken: list[tuple[int, str]] = []
-    rows: list[list[Any]] = []
-    size = 0
-    try:
-        for name in _names(_directory(path)):
-            handle = _taken(name)
-            if handle < 0:
-                continue
-            taken.append((handle, name))
-            try:
-                size += os.fstat(handle).st_size
-                rows += _rows(handle)
-            except OSError:
-                os.close(handle)
-                taken.pop()  # perhaps it can be read the next time
-            if size >= _FULL or len(taken) >= _FILES_AT_ONCE:
-                break
-        yield rows
-        for _, name in taken:
-            with suppress(OSError):
-                os.unlink(name)
-    finally:
-        for handle, _ in taken:
-            os.close(handle)
-
-
 def _names(directory: str) -> Sequence[str]:
     try:
         names = os.listdir(directory)
     except OSError:
         return ()
-    return sorted(os.path.join(directory, name) for name in names)
+    return sorted(os.path.join(directory, name) for name in names if name.endswith(_ENDING))
 
 
-def _taken(name: str) -> int:
-    """The file, locked; -1 when it is in somebody's hand, or not ours."""
+def _opened(name: str) -> int:
+    """The file, locked; -1 when it is in somebody's hand, or nothing that we have made."""
     try:
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return -1
     try:
         found = os.fstat(handle)
-        if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
+        ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+        if ours and found.st_size <= _MOST_BYTES:
             _lock(handle)
             return handle
     except OSError:
         pass
     os.close(handle)
     return -1
-
-
-def _rows(handle: int) -> list[list[Any]]:
-    """Those that are whole: who wrote the rest was killed before it was answered.
-
-    Raises OSError.
-    """
-    from zlib import crc32
-
-    rows: list[list[Any]] = []
-    with open(handle, "rb", closefd=False) as file:
-        while len(header := file.read(_HEADER.size)) == _HEADER.size:
-            length, checked = _HEADER.unpack(header)
-            if crc32(body := file.read(length)) != checked:
-                break
-            with suppress(msgspec.DecodeError):
-                rows += msgspec.msgpack.decode(body, type=list[list[Any]])
-    return rows

@@ -6,14 +6,24 @@ the person, and nothing is raised but that somebody else is writing at this mome
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from time import monotonic, sleep
 from typing import Any
 
 from hookline.store.journal.backlog import Backlog
-from hookline.store.journal.files import PAGE, identity, is_busy, is_damage, opened, set_aside
-from hookline.store.journal.late import Late, are_late, left_behind
+from hookline.store.journal.files import (
+    PAGE,
+    identity,
+    in_words,
+    is_busy,
+    is_damage,
+    opened,
+    set_aside,
+    sync_log,
+    transaction,
+)
+from hookline.store.journal.late import Late, are_late
 from hookline.store.journal.recording import Row
 from hookline.store.journal.schema import INSERT
 
@@ -110,7 +120,7 @@ class Ledger:
             # Of whatever kind it is: an answer waits for this, and must not fail with it.
             self.close()
             self._locked = False
-            return self._keep(rows, _in_words(error))
+            return self._keep(rows, in_words(error))
         if self.trouble or self.backlog.lost != self._told_lost:
             note = note or self._relief()
         if self._calm is None and self._connection is not None and not self.waiting:
@@ -130,7 +140,7 @@ class Ledger:
 
     def _kept(self, rows: Sequence[Row]) -> str:
         # A file is of no use where the disk is full, or the journal not ours to write.
-        if self._locked and self._late.add(rows):
+        if self._locked and (not rows or self._late.add(rows)):
             where, count = "in a file beside it", self._late.count
         else:
             self.backlog.add(rows)
@@ -173,31 +183,45 @@ class Ledger:
             and os.access(self._log, os.F_OK)
         )
 
-    def look_after(self) -> None:
-        """To be called now and then: the next write sees to a log that is not ours any more.
+    def look_after(self) -> bool:
+        """To be called now and then: takes in what others could not write; whether there was any.
 
-        What is written until then goes into the old file before that is set aside.
+        And the next write sees to a log that is not ours any more. What is written until then goes
+        into the old file before that is set aside.
         """
         if self._calm is not None and identity(self._log) != self._log_seen:
             self._calm = None
-        if self._connection is not None:
-            # Whatever is wrong with the journal, the next row will run into it, too.
-            with suppress(sqlite3.Error):
-                self._take_in(self._connection)
+        # Whatever is wrong with the journal, the next row will run into it, too.
+        with suppress(sqlite3.Error, OSError):
+            if self._connection is not None and self._take_in(self._connection):
+                self._retry_at = 0.0  # nobody has it locked any more
+                return True
+        return False
 
-    def _take_in(self, connection: sqlite3.Connection) -> None:
-        """Writes what waits beside the journal, ours and what others have left there.
+    def _take_in(self, connection: sqlite3.Connection) -> bool:
+        """Writes what waits beside the journal, ours and what others have left; whether any did.
 
-        Raises sqlite3.Error, and then all of it is still there.
+        Raises sqlite3.Error and OSError, and then all of it is still there.
         """
-        if not are_late(self.path):
-            return
-        with _transaction(connection):
-            self._late.leave()
-            with left_behind(self.path) as rows:
-                self._put(connection, rows)
-                connection.execute("COMMIT")
-        self.written += (len(rows) + 1) * _PAGES
+        if not are_late(self.path) or not self._is_same():
+            return False
+        with transaction(connection), self._late.taken_in() as taken:
+            self._put(connection, taken.rows)
+            connection.execute("COMMIT")
+            # What was on the disk must be there when the files go, in the journal that others see.
+            sync_log(self.path)
+            if not self._is_same():
+                raise OSError("the journal was taken away")
+        if taken.damaged:
+            self.backlog.lost += taken.damaged
+            self._calm = None  # so that the next write says it
+        self.written += (len(taken.rows) + 1) * _PAGES
+        return bool(taken.rows)
+
+    def _is_same(self) -> bool:
+        """Whether what we have open is what stands under the journal's name."""
+        logged = self._log_seen is None or identity(self._log) == self._log_seen
+        return logged and identity(self.path) == self._seen
 
     def _disturbed(self) -> str:
         """What somebody did to the files while they were open, in words; mostly nothing."""
@@ -242,14 +266,15 @@ class Ledger:
     def _insert(self, rows: Sequence[Row]) -> None:
         connection = self._connection or self._open()
         if self._late.count:
-            self._take_in(connection)
+            with suppress(OSError):
+                self._take_in(connection)
         older = self.backlog.first(_CATCH_UP) if self.backlog else ()
         together = (*older, *rows)
         columns = [row.columns for row in together]
         if len(columns) == 1:
             self._put(connection, columns)
         else:
-            with _transaction(connection):
+            with transaction(connection):
                 self._put(connection, columns)
                 connection.execute("COMMIT")
         self.written += sum(row.size for row in together) + _PAGES
@@ -274,7 +299,7 @@ class Ledger:
         finally:
             self._seen = identity(self.path)
         self._connection = connection
-        with suppress(sqlite3.Error):
+        with suppress(sqlite3.Error, OSError):
             self._take_in(connection)
         return connection
 
@@ -291,25 +316,5 @@ class Ledger:
         self._connection = self._calm = self._seen = self._log_seen = None
 
 
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Alone with the file until the COMMIT within it, or the first error."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
-
-
 # A commit writes whole pages: of the events, of their index and now and then of what leads there.
 _PAGES = 3 * PAGE
-
-
-def _in_words(error: Exception) -> str:
-    """The error in words; SQLite's own do not say which of many reasons it was."""
-    if isinstance(error, OSError) and error.strerror:
-        where = f" ({os.fsdecode(error.filename)})" if error.filename else ""
-        return f"{error.strerror}{where}"
-    return str(error) or type(error).__name__

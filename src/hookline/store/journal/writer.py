@@ -36,6 +36,7 @@ BUSY_LIMIT = 0.1
 _BUSY_PAUSE = 0.002
 # Some seconds in all: nobody waits for them any more.
 _LAST_TRIES = 3_000
+_LAST_LOOKS = 100
 _STEPS = 16
 _DEFAULT = JournalSettings()
 
@@ -205,7 +206,8 @@ class SqliteJournal:
                 # Where each commit is synced, the log has to be ready for the next ones.
                 step = self._keeper.make_room if self._full else self._keeper.sync
                 await loop.run_in_executor(self._worker, step)
-                self._ledger.look_after()
+                # There may be more of it; and then it is time for the next look.
+                self._dirty = self._ledger.look_after() or self._dirty
                 if self._ledger.written > CHECKPOINT_EVERY:
                     self._since_pruning += self._ledger.written
                     self._ledger.written = 0
@@ -267,6 +269,9 @@ class SqliteJournal:
                 time.sleep(_BUSY_PAUSE)
                 continue
             if ledger.waiting == before:
+                break
+        for _ in range(_LAST_LOOKS):
+            if not ledger.look_after():
                 break
         self._keeper.close(sync=ledger.is_open)
         ledger.leave()

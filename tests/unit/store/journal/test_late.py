@@ -1,5 +1,6 @@
 """Rows that wait in a file beside a locked journal."""
 
+import asyncio
 import os
 import resource
 import signal
@@ -18,10 +19,10 @@ from msgspec import structs
 from hookline.store.journal import late as late_rows
 from hookline.store.journal import write_once
 from hookline.store.journal.backlog import Backlog
-from hookline.store.journal.late import Late, left_behind
+from hookline.store.journal.late import Late
 from hookline.store.journal.ledger import Ledger
 from hookline.store.journal.recording import Row, row_of
-from support.journals import all_rows, an_entry, write_all
+from support.journals import a_journal, all_rows, an_entry, until, write_all
 
 
 def rows(count: int) -> list[Row]:
@@ -33,8 +34,8 @@ def ids(rows: list[Row]) -> list[str]:
 
 
 def waiting(path: Path) -> list[str]:
-    with left_behind(str(path)) as found:
-        return [columns[0] for columns in found]
+    with Late(str(path)).taken_in() as found:
+        return [columns[0] for columns in found.rows]
 
 
 def files(path: Path) -> list[Path]:
@@ -66,7 +67,7 @@ def test_rows_that_could_not_be_taken_stay(tmp_path: Path) -> None:
     late.leave()
 
     def in_vain() -> None:
-        with left_behind(str(path)):
+        with Late(str(path)).taken_in():
             raise sqlite3.OperationalError("locked")
 
     for _ in range(2):
@@ -97,19 +98,147 @@ def test_what_was_only_half_written_hides_nothing_before_it(tmp_path: Path, cut:
     assert waiting(path) == ids(some[:2])
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [bytes(4_000), b"\xff" * 4, b"\0\0\0\4\0\0\0\0abcd" * 9],
+    ids=["zeros", "a length without end", "another sum"],
+)
+def test_what_nobody_can_read_is_kept_for_a_person_and_said(tmp_path: Path, damage: bytes) -> None:
+    path = tmp_path / "journal.db"
+    late, some = Late(str(path)), rows(2)
+    late.add(some[:1])
+    late.add(some[1:])
+    late.leave()
+    (file,) = files(path)
+    text = file.read_bytes()
+    file.write_bytes(text[: len(text) // 2] + damage + text[len(text) // 2 + len(damage) :])
+    ledger = Ledger(str(path))
+    said = ledger.write_now(rows(1))
+    ledger.leave()
+    assert some[0].columns[0] in {each.id for each in all_rows(path)}
+    if damage == b"\xff" * 4:
+        assert (said, files(path)) == ("", []), "as if its writer had been killed"
+    else:
+        assert "has lost 1 events" in said
+        (kept,) = files(path)
+        assert kept.suffix == ".damaged"
+        assert kept.stat().st_size >= len(text)
+
+
+def test_after_a_write_that_failed_and_could_not_be_undone_another_file_is_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.db"
+    late, some = Late(str(path)), rows(3)
+    assert late.add(some[:1])
+
+    def fails(*_: object) -> None:
+        raise OSError("no more of this")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "ftruncate", fails)
+        patched.setattr(late_rows, "_sync", fails)
+        assert not late.add(some[1:2])
+    assert late.add(some[2:])
+    late.leave()
+    assert set(ids([some[0], some[2]])) <= set(waiting(path))
+
+
+def test_a_file_that_goes_while_others_are_counted_is_no_reason_to_fail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.db"
+    other = Late(str(path))
+    other.add(rows(1))
+    (file,) = files(path)
+    really = os.scandir
+
+    @contextmanager
+    def and_gone(directory: str) -> Iterator[list[os.DirEntry[str]]]:
+        with really(directory) as found:
+            entries = list(found)
+        file.unlink()
+        yield entries
+
+    late, some = Late(str(path)), rows(1)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "scandir", and_gone)
+        assert late.add(some)
+    late.leave()
+    other.leave()
+    assert waiting(path) == ids(some)
+
+
+def test_ours_are_among_the_first_to_be_taken_in(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    write_once(str(path), an_entry())
+    older = rows(40)
+    for row in older:
+        late = Late(str(path))
+        late.add([row])
+        late.leave()
+    own = rows(1)
+    ledger = Ledger(str(path))
+    with locked(path):
+        ledger.locked(own)
+    assert ledger.waiting == 1
+    ledger.write_now(())
+    assert ledger.waiting == 0
+    assert own[0].columns[0] in {each.id for each in all_rows(path)}
+    while ledger.look_after():
+        pass
+    ledger.leave()
+    assert set(ids(older)) <= {each.id for each in all_rows(path)}
+
+
+def test_nothing_goes_into_a_journal_that_was_taken_away(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    ledger, late, some = Ledger(str(path)), Late(str(path)), rows(5)
+    ledger.write(rows(1))
+    late.add(some)
+    late.leave()
+    for name in tmp_path.glob("journal.db*"):
+        if name.is_file():
+            name.unlink()
+    assert not ledger.look_after()
+    assert len(files(path)) == 1
+    assert "was removed while in use" in ledger.write(rows(1))
+    ledger.leave()
+    assert set(ids(some)) <= {each.id for each in all_rows(path)}
+
+
+def test_a_daemon_without_events_takes_in_all_of_many(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    some = rows(60)
+    for row in some:
+        late = Late(str(path))
+        late.add([row])
+        late.leave()
+
+    async def main() -> None:
+        async with a_journal(path) as journal:
+            await journal.write(an_entry())
+            await until(lambda: not files(path))
+
+    asyncio.run(main())
+    assert set(ids(some)) <= {each.id for each in all_rows(path)}
+
+
 def test_what_is_no_file_of_ours_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     late, some = Late(str(path)), rows(1)
     late.add(some)
     late.leave()
     (file,) = files(path)
-    (file.parent / "a directory").mkdir()
-    os.mkfifo(file.parent / "a pipe")
-    (file.parent / "a link").symlink_to(tmp_path / "elsewhere")
+    (file.parent / "a directory.v1").mkdir()
+    os.mkfifo(file.parent / "a pipe.v1")
+    (file.parent / "a link.v1").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "elsewhere").write_bytes(file.read_bytes())
     (file.parent / "nonsense").write_bytes(b"\xff" * 50)
+    (file.parent / "of another schema.v0").write_bytes(file.read_bytes())
     assert waiting(path) == ids(some)
     assert (tmp_path / "elsewhere").exists()
+    assert len(files(path)) == 5
 
 
 def test_where_no_file_can_be_made_the_rows_are_said_not_to_be_safe(tmp_path: Path) -> None:
