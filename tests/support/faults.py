@@ -25,7 +25,7 @@ from hookline.daemon.instance import run_dir
 from hookline.daemon.status import Status
 from hookline.journals import journal_file
 from hookline.model.outcome import Reply
-from hookline.store.journal.ledger import Ledger
+from hookline.store.journal.ledger import Busy, Ledger
 from support.clients import claude_code
 from support.clients.effects import Does, Effect
 from support.serving import eventually
@@ -224,12 +224,21 @@ class World:
     def rows(self, columns: str = "session_id, id, verdict, attempt") -> list[tuple[Any, ...]]:
         """All events, oldest first, as whoever opens the journal next will find them."""
         if os.path.isdir(f"{self.journal}-late"):
-            ledger = Ledger(self.journal)
-            ledger.write(())
-            ledger.leave()
+            eventually(self._took_in)
         # Read-write, since the last one to leave a log behind may have been killed.
         with closing(sqlite3.connect(self.journal, timeout=30)) as connection:
             return connection.execute(f"SELECT {columns} FROM events ORDER BY seq").fetchall()
+
+    def _took_in(self) -> bool:
+        """Whether nobody else was writing."""
+        ledger = Ledger(self.journal)
+        try:
+            ledger.write(())
+        except Busy:
+            return False
+        finally:
+            ledger.leave()
+        return True
 
     def is_sound(self) -> bool:
         """Whether the journal is a whole database."""
