@@ -126,8 +126,8 @@ class Late:
     def taken_in(self) -> Iterator["Taken"]:
         """Rows to be written: ours, and those that nobody has in hand any more.
 
-        If no error ends it they are forgotten. Not all at once, where there are very many. Never
-        raises by itself.
+        If no error ends it they are forgotten. Not all at once, where there are very many. Raises
+        OSError where no file can be opened any more.
         """
         files: list[_File] = []
         taken = Taken()
