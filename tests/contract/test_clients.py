@@ -1036,7 +1036,8 @@ def test_a_payload_that_never_ends_is_cut_off_by_the_deadline(configured: Agent)
 def test_an_answer_that_nobody_reads_in_time_closes_the_gate_by_exit_code(agent: Agent) -> None:
     with (
         serving(agent.home, answers(answer(bytes(MEGABYTE)))),
-        agent.running(timeout="1") as process,
+        # Time enough to hear the answer: it is the reader who is late.
+        agent.running(timeout="4") as process,
     ):
         assert process.stdin is not None
         process.stdin.close()

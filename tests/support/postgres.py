@@ -5,6 +5,8 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,21 @@ def _found() -> Path | None:
     which = shutil.which("initdb")
     initdb = Path(which).resolve() if which else known[-1] if known else None
     return initdb.parent if initdb is not None and (initdb.parent / "pg_ctl").exists() else None
+
+
+def _state(pid: int) -> str:
+    """A letter, as the system has it; empty where there is no such process."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][:1]
+    except OSError:
+        return ""
+
+
+def _wait_for(done: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not done():
+        assert time.monotonic() < until
+        time.sleep(0.001)
 
 
 class Server:
@@ -86,16 +103,20 @@ class Server:
 
     def kill(self) -> None:
         """As a machine that loses its power."""
-        assert self._process is not None
+        process = self._process
+        assert process is not None
+        # First it has to stop, or it starts others after we have looked.
+        process.send_signal(signal.SIGSTOP)
+        _wait_for(lambda: _state(process.pid) in "TZ")
         children = self._children()
-        self._process.kill()
-        self._process.wait()
-        # They notice by themselves, but only the next time they look.
+        process.kill()
+        process.wait()
+        # They notice by themselves, but only the next time they look; and while one of them is
+        # there, no other server can be started.
         for child in children:
-            try:
+            with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+        _wait_for(lambda: all(_state(child) in "Z" for child in children))
         self._process = None
 
     def _children(self) -> list[int]:
