@@ -23,6 +23,7 @@ __all__ = [
     "opened",
     "quoted",
     "set_aside",
+    "sync",
     "sync_log",
     "transaction",
 ]
@@ -35,6 +36,9 @@ _STEP = 2 << 20
 
 PAGE = 8192
 """An event and its payload are in one, mostly, and a commit has fewer of them to write."""
+
+sync = getattr(os, "fdatasync", os.fsync)
+"""Returns when what was written through this descriptor is on the disk. Raises OSError."""
 
 _OPEN_WAIT = 0.1
 _PLAIN = frozenset(b"/-._~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")

@@ -9,7 +9,7 @@ import sqlite3
 import time
 from contextlib import suppress
 
-from hookline.store.journal.files import connected, grow, identity, is_busy, is_grown
+from hookline.store.journal.files import connected, grow, identity, is_busy, is_grown, sync
 from hookline.store.journal.retention import Pruned, Retention, prune, size_of
 
 __all__ = ["Keeper"]
@@ -18,7 +18,6 @@ __all__ = ["Keeper"]
 _LONG_LOG = 2048
 _PATIENCE = 50
 _CLOCK_JUMP = 3600.0
-_sync = getattr(os, "fdatasync", os.fsync)
 
 
 class Keeper:
@@ -46,7 +45,7 @@ class Keeper:
             with suppress(FileNotFoundError):  # without a log, every commit was synced
                 self._log = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         if self._log >= 0:
-            _sync(self._log)
+            sync(self._log)
 
     def make_room(self) -> None:
         """Sees to a log that need not grow, where every commit waits for a sync of it.

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from hookline.store.journal.files import sync
 from hookline.store.journal.recording import Row
 from hookline.store.journal.schema import MIGRATIONS
 
@@ -31,7 +32,6 @@ _TRIES = 3
 _ENDING = f".v{len(MIGRATIONS)}"
 _DAMAGED = ".damaged"
 _HEADER = Layout(">II")
-_sync = getattr(os, "fdatasync", os.fsync)
 
 
 def _directory(path: str) -> str:
@@ -59,7 +59,7 @@ class Late:
                 self._begin()
             if os.write(self._file, record) < len(record):
                 raise OSError("the disk is full")
-            _sync(self._file)
+            sync(self._file)
         except Exception:
             # Of whatever kind it is: the rows are kept in memory then.
             self._cut()
@@ -111,10 +111,6 @@ class Late:
         except OSError:
             self.leave()
 
-    def _taken(self) -> "_File | None":
-        """What is in the file at hand, which stays ours."""
-        return None if self._file < 0 else _File(os.dup(self._file), self._name)
-
     def leave(self) -> None:
         """To whoever takes it in."""
         if self._file >= 0:
@@ -147,9 +143,8 @@ class Late:
                 file.close()
 
     def _files(self) -> Iterator["_File"]:
-        own = self._taken() if self.count else None
-        if own is not None:
-            yield own
+        if self.count:
+            yield _File(os.dup(self._file), self._name)
         for name in _names(self._directory):
             if name != self._name and (handle := _opened(name)) >= 0:
                 yield _File(handle, name)

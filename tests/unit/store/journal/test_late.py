@@ -33,6 +33,14 @@ def ids(rows: list[Row]) -> list[str]:
     return [row.columns[0] for row in rows]
 
 
+def leave_behind(path: Path, rows: list[Row]) -> None:
+    """Each in a file of its own, as processes do that answer one event."""
+    for row in rows:
+        late = Late(str(path))
+        assert late.add([row])
+        late.leave()
+
+
 def waiting(path: Path) -> list[str]:
     with Late(str(path)).taken_in() as found:
         return [columns[0] for columns in found.rows]
@@ -137,7 +145,7 @@ def test_after_a_write_that_failed_and_could_not_be_undone_another_file_is_begun
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "ftruncate", fails)
-        patched.setattr(late_rows, "_sync", fails)
+        patched.setattr(late_rows, "sync", fails)
         assert not late.add(some[1:2])
     assert late.add(some[2:])
     late.leave()
@@ -173,10 +181,7 @@ def test_ours_are_among_the_first_to_be_taken_in(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     write_once(str(path), an_entry())
     older = rows(40)
-    for row in older:
-        late = Late(str(path))
-        late.add([row])
-        late.leave()
+    leave_behind(path, older)
     own = rows(1)
     ledger = Ledger(str(path))
     with locked(path):
@@ -207,13 +212,44 @@ def test_nothing_goes_into_a_journal_that_was_taken_away(tmp_path: Path) -> None
     assert set(ids(some)) <= {each.id for each in all_rows(path)}
 
 
+def test_a_file_goes_only_when_what_was_in_it_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.db"
+    ledger, some = Ledger(str(path)), rows(1)
+    ledger.write(rows(1))
+    leave_behind(path, some)
+
+    def fails(path: str) -> None:
+        assert len(files(Path(path))) == 1, "it is there until then"
+        raise OSError("the disk does not answer")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("hookline.store.journal.ledger.sync_log", fails)
+        assert not ledger.look_after()
+    assert len(files(path)) == 1
+    assert ledger.look_after()
+    ledger.leave()
+    assert files(path) == []
+    assert set(ids(some)) <= {each.id for each in all_rows(path)}
+
+
+def test_events_are_written_again_as_soon_as_what_waited_was_taken_in(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    ledger, (waited, after) = Ledger(str(path)), rows(2)
+    ledger.write(rows(1))
+    with locked(path):
+        ledger.locked([waited])
+    assert ledger.look_after()
+    assert ledger.write([after]) == "", "though it was said to be locked a moment ago"
+    ledger.leave()
+    assert set(ids([waited, after])) <= {each.id for each in all_rows(path)}
+
+
 def test_a_daemon_without_events_takes_in_all_of_many(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     some = rows(60)
-    for row in some:
-        late = Late(str(path))
-        late.add([row])
-        late.leave()
+    leave_behind(path, some)
 
     async def main() -> None:
         async with a_journal(path) as journal:
@@ -281,10 +317,7 @@ def test_bytes_that_nobody_takes_in_do_not_fill_the_disk(
 def test_many_files_are_taken_in_a_few_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     some = rows(40)
-    for row in some:
-        late = Late(str(path))
-        late.add([row])
-        late.leave()
+    leave_behind(path, some)
     found: list[str] = []
     turns = 0
     while more := waiting(path):
@@ -297,10 +330,7 @@ def test_many_files_are_taken_in_a_few_at_a_time(tmp_path: Path) -> None:
 def test_where_descriptors_are_few_all_is_taken_in(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     some = rows(300)
-    for row in some:
-        late = Late(str(path))
-        late.add([row])
-        late.leave()
+    leave_behind(path, some)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
     try:

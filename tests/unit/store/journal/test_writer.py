@@ -194,7 +194,7 @@ def test_a_commit_is_synced_soon_and_the_end_of_a_session_at_once(
         assert threading.current_thread() is not threading.main_thread(), "it waits for the disk"
         os.fdatasync(handle)
 
-    monkeypatch.setattr(keeper, "_sync", sync)
+    monkeypatch.setattr(keeper, "sync", sync)
     path = tmp_path / "journal.db"
 
     async def main() -> None:
@@ -264,7 +264,7 @@ def test_where_each_commit_is_synced_the_log_is_grown_beforehand(
         nonlocal size
         async with a_journal(path, JournalSettings(durability="full")) as journal:
             with monkeypatch.context() as patch:
-                patch.setattr(keeper, "_sync", sync)
+                patch.setattr(keeper, "sync", sync)
                 await journal.write(entries[0])
                 await until(lambda: files.is_grown(str(path)) and journal._upkeep is None)
                 size = os.stat(f"{path}-wal").st_size
