@@ -27,6 +27,7 @@ import pytest
 
 from hookline import __version__, client, registry
 from hookline.daemon.instance import run_dir
+from hookline.model.events import EVENTS
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 60.0
@@ -504,14 +505,14 @@ def test_a_slow_answer_is_waited_for_while_keep_alives_come(agent: Agent) -> Non
     assert len(peer.requests) == 1
 
 
-def test_a_directory_that_is_gone_is_no_reason_to_fail(agent: Agent) -> None:
+def test_a_directory_that_is_gone_is_handed_on_by_the_name_that_it_had(agent: Agent) -> None:
     gone = agent.project / "gone"
     gone.mkdir()
 
     with serving(agent.home, answers(answer(b"fine"))) as peer:
         done = agent.run(cwd=gone, through='rmdir "$PWD"; exec "$@"')
 
-    assert (done, peer.requests[0].cwd) == (Done(0, b"fine", b""), b"/")
+    assert (done, peer.requests[0].cwd) == (Done(0, b"fine", b""), os.fsencode(gone))
 
 
 def test_a_directory_that_is_too_deep_to_be_named_in_one_call_is_handed_on(agent: Agent) -> None:
@@ -524,6 +525,21 @@ def test_a_directory_that_is_too_deep_to_be_named_in_one_call_is_handed_on(agent
     shutil.rmtree(agent.project)  # by steps, as nobody else can
     deep = os.fsencode(agent.project) + f"/{name}".encode() * 18
     assert (done, peer.requests[0].cwd) == (Done(0, b"fine", b""), deep)
+
+
+def can_unshare() -> bool:
+    """Whether processes can have mounts of their own here."""
+    if os.getuid() != 0 or shutil.which("unshare") is None:
+        return False
+    return subprocess.run(["unshare", "-m", "true"], check=False, timeout=LIMIT).returncode == 0
+
+
+@pytest.mark.skipif(not can_unshare(), reason="only root has mounts of its own")
+def test_a_directory_that_has_no_name_at_all_is_handed_on_as_none(agent: Agent) -> None:
+    detach = 'mount -t tmpfs none "$PWD"; cd "$PWD"; umount -l "$PWD"; exec "$@"'
+    assert in_process(agent.run(through=f"exec unshare -m -- sh -c '{detach}' sh \"$@\""))
+
+    assert read_request(agent.noted("request")).cwd == b""
 
 
 # The agent's own descriptors
@@ -595,6 +611,37 @@ def test_stdout_that_cannot_be_written_closes_a_gate_by_exit_code(
         said = process.stderr.read()
         assert process.wait(LIMIT) == code
     assert b"could not be written" in said
+
+
+def test_a_file_that_may_not_grow_closes_a_gate_by_exit_code(agent: Agent, tmp_path: Path) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    with (
+        serving(agent.home, answers(answer(b"said in vain"))),
+        (tmp_path / "out").open("wb") as file,
+    ):
+        done = agent.run(stdout=file, preexec_fn=limit)
+
+    assert done.code == 2
+    assert b"could not be written" in done.err
+
+
+def test_both_streams_may_be_one_pipe_whose_reader_comes_late(agent: Agent) -> None:
+    size = 300_000
+    with (
+        serving(agent.home, answers(answer(b"o" * size, b"e" * size))),
+        agent.running(stderr=subprocess.STDOUT) as process,
+    ):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.close()
+        full = fcntl.fcntl(process.stdout, 1032)  # F_GETPIPE_SZ
+        until(lambda: waiting_in(process.stdout) > full - 4096)
+        said = process.stdout.read()
+        assert process.wait(LIMIT) == 0
+
+    assert (said.count(b"o"), said.count(b"e"), len(said)) == (size, size, 2 * size)
 
 
 def test_an_empty_answer_needs_no_stdout(agent: Agent) -> None:
@@ -774,13 +821,6 @@ def test_a_home_that_is_no_whole_path_has_no_daemon(
         assert in_process(agent.run("hook", "--home", "/", "claude-code", "PreToolUse"))
 
     assert not peer.requests
-
-
-def can_unshare() -> bool:
-    """Whether processes can have mounts of their own here."""
-    if os.getuid() != 0 or shutil.which("unshare") is None:
-        return False
-    return subprocess.run(["unshare", "-m", "true"], check=False, timeout=LIMIT).returncode == 0
 
 
 @pytest.mark.skipif(not can_unshare(), reason="only root has mounts of its own")
@@ -1010,6 +1050,23 @@ def test_without_descriptors_left_the_gate_is_closed(configured: Agent) -> None:
         assert is_closed(configured.run(preexec_fn=starve, close_fds=True))
 
 
+@pytest.mark.parametrize("limit", range(10))
+def test_however_few_descriptors_there_are_the_gate_is_closed(
+    configured: Agent, limit: int
+) -> None:
+    if configured.name == "python" and limit < 4:
+        pytest.skip("Python needs one to read itself with")
+
+    def starve() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+    denial = answer(b"denied", b"", 2)
+    with serving(configured.home, answers(denial)):
+        done = configured.run(preexec_fn=starve, close_fds=True)
+
+    assert done == Done(2, b"denied", b"") or is_closed(done)
+
+
 # Deadlines and signals
 
 
@@ -1045,6 +1102,46 @@ def test_an_answer_that_nobody_reads_in_time_closes_the_gate_by_exit_code(agent:
 
 
 ENDINGS = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
+
+
+@contextmanager
+def one_pipe() -> Iterator[tuple[int, int]]:
+    """A pipe of a single page, so that either stream takes the room of the other."""
+    read, write = os.pipe()
+    fcntl.fcntl(write, 1031, 4096)  # F_SETPIPE_SZ
+    try:
+        yield read, write
+    finally:
+        os.close(read)
+        os.close(write)
+
+
+@contextmanager
+def terminal() -> Iterator[tuple[int, int]]:
+    """A terminal that nobody looks at: it polls writable, and then takes less than a piece."""
+    read, write = os.openpty()
+    try:
+        yield read, write
+    finally:
+        os.close(read)
+        os.close(write)
+
+
+@pytest.mark.parametrize("place", [one_pipe, terminal])
+@pytest.mark.parametrize("told", [False, True], ids=["at the deadline", "told to end"])
+def test_a_write_that_waits_for_ever_is_given_up(
+    agent: Agent, place: Callable[[], Any], told: bool
+) -> None:
+    said = answer(b"o" * 100_000, b"e" * 100_000)
+    with serving(agent.home, answers(said)), place() as (read, write):
+        both = {"stdout": write, "stderr": write}
+        with agent.running(timeout="600" if told else "4", **both) as process:
+            assert process.stdin is not None
+            process.stdin.close()
+            until(lambda: waiting_in(read) > 1000)
+            if told:
+                process.terminate()
+            assert process.wait(LIMIT) == 2
 
 
 @pytest.mark.parametrize("number", ENDINGS)
@@ -1250,6 +1347,17 @@ def test_a_config_that_is_named_or_may_be_named_closes_the_gate(
     assert is_closed(agent.run(*GATE, *words))
 
 
+@pytest.mark.parametrize("home", ["state", "./", ""])
+def test_a_home_that_is_no_whole_path_may_have_been_configured(agent: Agent, home: str) -> None:
+    agent.python.unlink()
+    argv = [*agent.argv(), "--home", home]
+    done = subprocess.run(
+        argv, input=b"{}", capture_output=True, cwd=agent.project, timeout=LIMIT, check=False
+    )
+
+    assert is_closed(Done(done.returncode, done.stdout, done.stderr))
+
+
 def test_a_directory_that_is_gone_may_have_been_configured(agent: Agent) -> None:
     agent.python.unlink()
     gone = agent.project / "gone"
@@ -1286,3 +1394,88 @@ def test_options_may_stand_anywhere_and_the_last_of_two_counts(agent: Agent) -> 
         )
 
     assert done == Done(0, b"found", b"")
+
+
+# When even the client in Python cannot run
+
+
+class Damaged:
+    """A copy of the client in Python, to be broken."""
+
+    def __init__(self, base: Path) -> None:
+        self.folder = base / "hookline/client"
+        shutil.copytree(client.SCRIPT.parent, self.folder)
+        shutil.rmtree(self.folder / "__pycache__", ignore_errors=True)
+        shutil.copy(client.SCRIPT.parent.parent / "_version.py", self.folder.parent)
+        self.agent = Agent(base, self._words, "python")
+        (self.agent.config / "hookline").mkdir()
+        (self.agent.config / "hookline/hookline.yaml").write_text("hooks: {}\n")
+        self.agent.python.unlink()
+
+    def _words(self, python: str) -> list[str]:
+        return [sys.executable, "-I", "-S", "-E", str(self.folder / "thin.py"), python]
+
+    def cut(self, name: str, size: int) -> None:
+        """A file of which only the beginning is left."""
+        (path,) = self.folder.glob(name)
+        path.write_bytes(path.read_bytes()[:size])
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Damaged:
+    return Damaged(tmp_path)
+
+
+@pytest.mark.parametrize(("event", "code"), [("PreToolUse", 2), ("Unheard", 2), ("Stop", 1)])
+@pytest.mark.parametrize(
+    "name", ["thin_ask.py", "thin_io.py", "thin_cold.py", "__pycache__/thin_cold.*.pyc"]
+)
+def test_a_client_that_lacks_a_part_closes_the_gate_by_exit_code(
+    damaged: Damaged, name: str, event: str, code: int
+) -> None:
+    assert damaged.agent.run("hook", "claude-code", event).code == 0
+    damaged.cut(name, 200)
+    if name.endswith(".py"):
+        shutil.rmtree(damaged.folder / "__pycache__")
+    done = damaged.agent.run("hook", "claude-code", event)
+
+    assert (done.code, done.out) == (code, b"")
+    assert done.err == b"hookline could not judge this: its client cannot run here\n"
+
+
+@pytest.mark.parametrize("size", [0, 5, 3000, 12000])
+def test_a_table_of_last_answers_that_is_cut_off_closes_the_gate(
+    damaged: Damaged, size: int
+) -> None:
+    damaged.cut("last_answers.txt", size)
+    done = damaged.agent.run()
+
+    assert is_closed(done) or (done.code == 2 and last_answers.REASON.encode() in done.err)
+
+
+def test_the_table_of_last_answers_fits_into_the_one_piece_that_is_read() -> None:
+    assert (client.SCRIPT.parent / "last_answers.txt").stat().st_size < 1 << 16
+
+
+def test_the_last_word_knows_every_event_that_would_keep_an_agent_going() -> None:
+    names = {
+        native
+        for name in registry.dialect_names()
+        for native, support in registry.dialect(name).support.events.items()
+        if EVENTS[support.event].continues
+    }
+
+    assert set(module("src/hookline/client/thin.py").KEEP_GOING) == names
+
+
+@pytest.mark.parametrize("megabytes", [16, 24, 40, 64])
+def test_a_payload_for_which_there_is_no_memory_closes_the_gate(
+    configured: Agent, megabytes: int
+) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+    with serving(configured.home, stays_silent):
+        done = configured.run(stdin=bytes(60 * MEGABYTE), preexec_fn=limit)
+
+    assert is_closed(done) or (done.code == 2 and done.err)

@@ -137,6 +137,8 @@ int sigdelset(sigset_t *set, int number) {
     return set_bits(set, bits_of(set) & ~(1UL << (number - 1)));
 }
 
+int sigismember(const sigset_t *set, int number) { return bits_of(set) >> (number - 1) & 1; }
+
 int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict before) {
     unsigned long wanted = bits_of(set), was = 0;
     long done = CALL4(SYS_rt_sigprocmask, how, &wanted, &was, SET);
@@ -188,6 +190,11 @@ int poll(struct pollfd *polled, nfds_t count, int milliseconds) {
     struct timespec limit = {.tv_sec = milliseconds / 1000,
                              .tv_nsec = milliseconds % 1000 * 1000000L};
     return ppoll(polled, count, &limit, NULL);
+}
+
+/* Its header is not included: it has a name of its own for what `which` is. */
+int setitimer(int which, const void *wanted, void *before) {
+    return (int)CALL3(SYS_setitimer, which, wanted, before);
 }
 
 ssize_t getrandom(void *into, size_t length, unsigned flags) {

@@ -43,6 +43,10 @@ int lstat(const char *restrict path, struct stat *restrict found) {
 
 int fstat(int number, struct stat *found) { return (int)CALL2(SYS_fstat, number, found); }
 
+ssize_t readlink(const char *restrict path, char *restrict into, size_t room) {
+    return CALL4(SYS_readlinkat, AT_FDCWD, path, into, room);
+}
+
 mode_t umask(mode_t mask) { return (mode_t)CALL1(SYS_umask, mask); }
 
 int chdir(const char *path) { return (int)CALL1(SYS_chdir, path); }

@@ -48,7 +48,7 @@ static struct call understood(int argc, char **argv) {
         else if (*word != '-' && call.event == NULL)
             call.event = word;
         if (value != NULL)
-            *value = ++i < argc ? argv[i] : NULL;
+            *value = ++i < argc ? argv[i] : "";
     }
     return call;
 }
@@ -204,6 +204,27 @@ static const char *ask(const struct call *call, const char *cwd, int64_t started
     return ask_new_process(call, &request, once, deadline, answer);
 }
 
+/* Where we are; NULL when nobody can say it. A directory that was removed under us has no name any
+ * more, but the one that it had still tells whose project this is. */
+static const char *directory(bool *gone) {
+    static const char GONE[] = " (deleted)"; /* what Linux puts behind it */
+    const char *cwd = getcwd(cwd_room, sizeof cwd_room);
+    if (cwd == NULL && errno == ERANGE)
+        cwd = getcwd(NULL, 0);
+    *gone = cwd == NULL;
+    if (cwd != NULL)
+        return cwd;
+    ssize_t length = readlink("/proc/self/cwd", cwd_room, sizeof cwd_room - 1);
+    if (length < (ssize_t)sizeof GONE || *cwd_room != '/')
+        return NULL;
+    char *end = cwd_room + length - (sizeof GONE - 1);
+    cwd_room[length] = 0;
+    if (strcmp(end, GONE) != 0)
+        return NULL;
+    *end = 0;
+    return cwd_room;
+}
+
 /* The answer, and its exit code when it arrived. When it did not, only the exit code is left: 2
  * closes a gate, and where it would keep the agent going instead, 1 has no effect. */
 static int hand_over(const struct call *call, const struct answer *answer, int64_t until) {
@@ -229,15 +250,14 @@ int main(int argc, char **argv) {
     heed_signals();
     struct call call = understood(argc, argv);
     int64_t deadline = started + allowance(call.timeout);
-    const char *cwd = getcwd(cwd_room, sizeof cwd_room);
-    if (cwd == NULL && errno == ERANGE)
-        cwd = getcwd(NULL, 0);
+    bool gone;
+    const char *cwd = directory(&gone);
     struct answer answer;
-    /* A directory that was removed under us has no name. Events say themselves where they were. */
-    const char *why = ask(&call, cwd == NULL ? "/" : cwd, started, deadline, &answer);
+    /* With no directory at all it is for the event to say where it happened. */
+    const char *why = ask(&call, cwd == NULL ? "" : cwd, started, deadline, &answer);
     if (why == NULL)
         return hand_over(&call, &answer, deadline);
-    last_answer(&call, cwd, &answer);
+    last_answer(&call, gone ? NULL : cwd, &answer);
     int64_t grace = now() + GRACE;
     int code = hand_over(&call, &answer, grace);
     bool ended = answer.err_length > 0 && answer.err[answer.err_length - 1] == '\n';

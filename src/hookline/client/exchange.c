@@ -23,7 +23,7 @@
 #define SOCK_NONBLOCK 0
 #endif
 #ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL 0 /* SIGPIPE is ignored anyway */
+#define MSG_NOSIGNAL 0 /* SIGPIPE is blocked anyway */
 #endif
 
 #define ACKNOWLEDGED_IN (250 * MILLISECOND)

@@ -1,7 +1,8 @@
 /* Waiting, signals, growing buffers, and the agent's own descriptors.
  *
  * The descriptors 0, 1 and 2 are shared with whoever started us, so they are never made
- * non-blocking: each is polled first, and written in pieces that a pipe which has room takes whole.
+ * non-blocking. Room that a poll has seen may be taken by the other stream or by somebody else, so
+ * a write may still wait: a timer interrupts it, and we look at the clock and at the signals again.
  */
 #define _GNU_SOURCE
 #include "client.h"
@@ -11,10 +12,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { PIECE = 4096 }; /* POSIX: a pipe that polls writable takes PIPE_BUF bytes at once */
+enum { TURN = 50000 }; /* microseconds that a write waits before we look around */
 
 static volatile sig_atomic_t told;
 static const int ENDINGS[] = {SIGTERM, SIGHUP, SIGINT};
@@ -43,21 +46,24 @@ static void on_ending(int number) {
 }
 
 /* Signals are blocked but for the moments in which we wait, so none falls between looking at the
- * flag and going to sleep. What our parent ignores, we ignore. */
+ * flag and going to sleep. What our parent ignores, we ignore. Those that a failed write sends stay
+ * blocked: errno says it, too, and we have an answer to that. */
 void heed_signals(void) {
-    struct sigaction ignoring = {.sa_handler = SIG_IGN};
     struct sigaction noting = {.sa_handler = on_ending}, before;
-    sigset_t endings;
-    sigemptyset(&endings);
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGPIPE);
+    sigaddset(&blocked, SIGXFSZ);
     for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++)
-        sigaddset(&endings, ENDINGS[i]);
-    sigprocmask(SIG_BLOCK, &endings, &while_waiting);
+        sigaddset(&blocked, ENDINGS[i]);
+    sigprocmask(SIG_BLOCK, &blocked, &while_waiting);
+    sigaddset(&while_waiting, SIGPIPE);
+    sigaddset(&while_waiting, SIGXFSZ);
     for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++) {
         sigdelset(&while_waiting, ENDINGS[i]);
         if (sigaction(ENDINGS[i], &noting, &before) == 0 && before.sa_handler == SIG_IGN)
             sigaction(ENDINGS[i], &before, NULL);
     }
-    sigaction(SIGPIPE, &ignoring, NULL);
 }
 
 /* For a process we start: every signal as on a fresh login, whatever the agent had ignored. */
@@ -126,39 +132,75 @@ bool append(struct bytes *bytes, const void *from, size_t length) {
     return true;
 }
 
+static void on_turn(int number) { (void)number; }
+
+/* From now on no write waits for longer than a turn. It comes again and again: one that falls right
+ * before a write interrupts nothing. An agent that blocks the signal has not us in mind. */
+static void take_turns(void) {
+    static const struct itimerval TURNS = {{.tv_usec = TURN}, {.tv_usec = TURN}};
+    struct sigaction noting = {.sa_handler = on_turn};
+    if (sigismember(&while_waiting, SIGALRM) == 1) {
+        sigset_t turn;
+        sigemptyset(&turn);
+        sigaddset(&turn, SIGALRM);
+        sigprocmask(SIG_UNBLOCK, &turn, NULL);
+        sigdelset(&while_waiting, SIGALRM);
+    }
+    sigaction(SIGALRM, &noting, NULL);
+    setitimer(ITIMER_REAL, &TURNS, NULL);
+}
+
 /* Writes some of a stream; false when it can be written no more. */
-static bool write_some(int number, const char **at, size_t *left) {
+static bool write_some(int number, const char **at, size_t *left, bool *in_vain) {
     ssize_t written = write(number, *at, *left < PIECE ? *left : PIECE);
-    if (written < 0)
+    if (written < 0) {
+        *in_vain = *in_vain || errno == EINTR;
         return errno == EAGAIN || errno == EINTR;
+    }
     *at += written;
     *left -= (size_t)written;
     return true;
 }
 
+/* Lets in the signals that came while a write waited: where a stream always seems to have room, a
+ * poll never waits for them. */
+static void hear_signals(void) {
+    sigset_t blocked;
+    sigprocmask(SIG_SETMASK, &while_waiting, &blocked);
+    sigprocmask(SIG_SETMASK, &blocked, NULL);
+}
+
 /* Both streams at once: an agent may read either to its end first. False when stdout, on which
  * agents act, could not be written to its end; stderr that nobody takes is no loss. Told to end, we
- * do not throw away an answer that we have, but do not wait long for its reader either. */
+ * do not throw away an answer that we have, but do not wait long for its reader either. Nearly
+ * every answer goes out at once, so there is no poll before; and without descriptors there can be
+ * none. */
 bool deliver(const struct answer *answer, int64_t until) {
     const char *at[] = {answer->out, answer->err};
     size_t left[] = {answer->out_length, answer->err_length};
     bool heeding = true, lost = false;
-    while (left[0] > 0 || left[1] > 0) {
-        struct pollfd streams[] = {{.fd = left[0] ? 1 : -1, .events = POLLOUT},
-                                   {.fd = left[1] ? 2 : -1, .events = POLLOUT}};
+    struct pollfd streams[] = {{.revents = POLLOUT}, {.revents = POLLOUT}};
+    if (left[0] > 0 || left[1] > 0)
+        take_turns();
+    for (;;) {
+        bool in_vain = false;
+        for (int i = 0; i < 2; i++)
+            if (streams[i].revents && left[i] && !write_some(i + 1, &at[i], &left[i], &in_vain)) {
+                lost = lost || i == 0;
+                left[i] = 0;
+            }
+        if (left[0] == 0 && left[1] == 0)
+            break;
+        if (in_vain)
+            hear_signals();
+        for (int i = 0; i < 2; i++)
+            streams[i] = (struct pollfd){.fd = left[i] ? i + 1 : -1, .events = POLLOUT};
         enum waited waited = wait_for(streams, 2, until, heeding);
         if (waited == TOLD_TO_END) {
             heeding = false;
             until = until < now() + GRACE ? until : now() + GRACE;
-            continue;
-        }
-        if (waited != READY)
+        } else if (waited != READY || now() >= until)
             break;
-        for (int i = 0; i < 2; i++)
-            if (streams[i].revents != 0 && !write_some(i + 1, &at[i], &left[i])) {
-                lost = lost || i == 0;
-                left[i] = 0;
-            }
     }
     return !lost && left[0] == 0;
 }

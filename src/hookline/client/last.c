@@ -151,6 +151,9 @@ static bool may_be_configured(const struct call *call, const char *cwd) {
     /* A config that was named is meant, and an environment that is believed may name more. */
     if (call->config != NULL || call->trust_env || may_exist("/etc/hookline", 13, "/hookline.yaml"))
         return true;
+    /* What is no whole path leads from a directory that we may have left. */
+    if (home != NULL && *home != '/')
+        return true;
     bool known = home_of_user(person, sizeof person - 32);
     size_t length = known ? strlen(person) : 0;
     if (user != NULL && *user == '/') {
@@ -158,7 +161,7 @@ static bool may_be_configured(const struct call *call, const char *cwd) {
             return true;
     } else if (!known || may_exist(person, length, "/.config/hookline/hookline.yaml"))
         return true;
-    if (home != NULL && *home == '/') {
+    if (home != NULL) {
         if (may_hold_something(home, "/trust"))
             return true;
     } else if (!known || may_hold_something(person, "/.local/state/hookline/trust"))

@@ -39,27 +39,29 @@ class Refused(Unanswered):
 def main() -> int:
     """Answers the event on stdin; returns the exit code."""
     started = time.monotonic()
-    hold_standard_descriptors()
     if len(sys.argv) < 3 or sys.argv[2] != "hook":
+        hold_standard_descriptors()
         usage = b"usage: thin.py PYTHON hook DIALECT [EVENT] [options]\n"
         deliver(b"", usage, started + 1)
         return 64
     words, values = _sorted_out(sys.argv[3:])
     deadline = started + _allowance(values.get("--timeout"))
-    cwd = None
+    cwd, gone, why = b"", True, ""
     try:
+        hold_standard_descriptors()
         Signals.heed()
-        # It may have been removed under us. Events say themselves where they happened.
-        cwd = _cwd()
-        out, err, code = _ask(cwd or b"/", values, started, deadline)
+        cwd, gone = _directory()
+        out, err, code = _ask(cwd, values, started, deadline)
         if deliver(out, err, deadline):
             return code
     except BaseException as exc:  # whatever it is, a gate closes
         why = str(exc) if isinstance(exc, Unanswered) else f"{type(exc).__name__}: {exc}"
-        _load_cold()
-        return thin_cold.give_last_answer(words, values, cwd, why)
+    # Not before the error has let go of the payload, which may have taken all the memory.
+    Signals.give_back()
     _load_cold()
-    return thin_cold.undelivered(words)
+    if not why:
+        return thin_cold.undelivered(words)
+    return thin_cold.give_last_answer(words, values, None if gone else cwd, why)
 
 
 def _load_cold() -> None:
@@ -92,11 +94,20 @@ def _allowance(timeout: str | None) -> float:
     return max(0.9 * seconds - 0.5, 0.2) if 0 < seconds <= 1e9 else 600.0
 
 
-def _cwd() -> bytes | None:
+def _directory() -> tuple[bytes, bool]:
+    """Where we are, or were before it was removed; empty when nobody can say it. And if it is gone.
+
+    The name that it had still tells whose project this is.
+    """
     try:
-        return posix.getcwdb()
+        return posix.getcwdb(), False
     except OSError:
-        return None
+        pass
+    try:
+        name, deleted, rest = posix.readlink(b"/proc/self/cwd").rpartition(b" (deleted)")
+    except OSError:
+        return b"", True
+    return (name if deleted and not rest and name.startswith(b"/") else b""), True
 
 
 def _ask(cwd: bytes, values: dict[str, str], started: float, deadline: float) -> "Reply":

@@ -26,6 +26,7 @@ else:
     from thin_ask import Talk, Unanswered, folder
     from thin_io import GRACE, deliver, wait
 
+LARGEST_TABLE = 1 << 16
 SERVE = ("-I", "-m", "hookline", "daemon", "serve", "--fd", "0")
 REASON = (
     b"hookline could not judge this: none of its programs gave an answer. "
@@ -141,11 +142,20 @@ def undelivered(words: "Words") -> int:
 def _row(words: "Words") -> "Row | None":
     """The row of an event; the dialect's row without a name for one it does not know."""
     try:
-        file = posix.open(f"{folder()}/last_answers.txt", posix.O_RDONLY)
-        lines = posix.read(file, 1 << 20).decode().splitlines()
+        return _row_in(_table(), words)
+    except Exception:  # it is damaged, or cannot be read: then only the exit code is left to us
+        return None
+
+
+def _table() -> list[str]:
+    file = posix.open(f"{folder()}/last_answers.txt", posix.O_RDONLY)
+    try:
+        return posix.read(file, LARGEST_TABLE).decode().splitlines()
+    finally:
         posix.close(file)
-    except OSError:
-        return None  # then only the exit code is left to us
+
+
+def _row_in(lines: list[str], words: "Words") -> "Row | None":
     texts = [line[2:].replace("\\n", "\n").encode() for line in lines if line.startswith("= ")]
     general = None
     for dialect, event, *cells in [line.split(" ") for line in lines if line[0] != "="]:
@@ -164,12 +174,13 @@ def _may_be_configured(values: dict[str, str], cwd: bytes | None) -> bool:
     if "--config" in values or "--trust-env" in values:
         return True
     person = _home_of_user()
-    user, home = values.get("--user-config", ""), values.get("--home", "")
+    user, home = values.get("--user-config", ""), values.get("--home")
     if not user.startswith("/"):
         user = person and f"{person}/.config"
-    if not home.startswith("/"):
+    if home is None:
         home = person and f"{person}/.local/state/hookline"
-    if not user or not home:
+    # A home that is no whole path leads from a directory that we may have left.
+    if not user or not home.startswith("/"):
         return True
     return (
         _may_exist("/etc/hookline/hookline.yaml")

@@ -3,6 +3,7 @@
 Keeps the rules of io.c, one to one; see there.
 """
 
+import _thread
 import posix
 import select
 import time
@@ -17,13 +18,14 @@ else:
 
 PIECE = 4096  # POSIX: a pipe that polls writable takes PIPE_BUF bytes at once
 GRACE = 0.25  # for a last word, when the time is over
+TURN = 0.05  # how long we wait before we look around, where nothing wakes us
 
 
 class Signals:
     """What we are told by signals, and the descriptor by which that wakes us."""
 
     told = False
-    wakeup = -1
+    wakeup = noted = -1
 
     @classmethod
     def heed(cls) -> None:
@@ -32,11 +34,20 @@ class Signals:
             if _signal.getsignal(number) is not _signal.SIG_IGN:
                 _signal.signal(number, cls._note)
         try:
-            cls.wakeup, noted = posix.pipe()
+            cls.wakeup, cls.noted = posix.pipe()
         except OSError:
             return  # no descriptors left: then we wait in short turns
-        posix.set_blocking(noted, False)
-        _signal.set_wakeup_fd(noted, warn_on_full_buffer=False)
+        posix.set_blocking(cls.noted, False)
+        _signal.set_wakeup_fd(cls.noted, warn_on_full_buffer=False)
+
+    @classmethod
+    def give_back(cls) -> None:
+        """Leave the descriptors to what is needed more; from now on we wait in short turns."""
+        if cls.wakeup >= 0:
+            _signal.set_wakeup_fd(-1)
+            posix.close(cls.wakeup)
+            posix.close(cls.noted)
+            cls.wakeup = cls.noted = -1
 
     @classmethod
     def _note(cls, number: int, frame: object) -> None:
@@ -55,7 +66,7 @@ def wait(events: dict[int, int], until: float, *, heeding: bool = True) -> dict[
         poll.register(Signals.wakeup, select.POLLIN)
     while not (heeding and Signals.told):
         left = max(until - time.monotonic(), 0)
-        turn = left if Signals.wakeup >= 0 else min(left, 0.05)
+        turn = left if Signals.wakeup >= 0 else min(left, TURN)
         ready = dict(poll.poll(min(turn, 86400) * 1000))
         ready.pop(Signals.wakeup, None)
         if ready or left == 0:
@@ -69,30 +80,66 @@ def hold_standard_descriptors() -> None:
         try:
             posix.fstat(number)
         except OSError:
-            posix.open("/dev/null", posix.O_RDONLY)
+            try:
+                posix.open("/dev/null", posix.O_RDONLY)
+            except OSError:
+                posix.open("/", posix.O_RDONLY)
 
 
 def deliver(out: bytes, err: bytes, until: float) -> bool:
     """Write both streams at once; False when stdout could not be written to its end.
 
-    They are shared with whoever started us, so they are never made non-blocking.
+    They are shared with whoever started us, so they are never made non-blocking: a write may wait
+    for ever, and Python begins one anew that a signal interrupts. So each has a thread.
     """
-    left = {1: memoryview(out), 2: memoryview(err)}
-    heeding, lost = True, False
-    while left[1] or left[2]:
-        wanted = {number: select.POLLOUT for number, rest in left.items() if rest}
-        ready = wait(wanted, until, heeding=heeding)
-        if not ready and heeding and Signals.told:
-            heeding = False
-            until = min(until, time.monotonic() + GRACE)
-        elif not ready:
-            break
-        for number in ready:
-            try:
-                left[number] = left[number][posix.write(number, left[number][:PIECE]) :]
-            except BlockingIOError:
-                continue
-            except OSError:
-                lost = lost or number == 1
-                left[number] = left[number][:0]
-    return not lost and not left[1]
+    streams = [_Stream(number, text) for number, text in ((1, out), (2, err)) if text]
+    for stream in streams:
+        stream.start(until)
+    for stream in streams:
+        until = stream.wait(until)
+    return not out or streams[0].written
+
+
+class _Stream:
+    """One of the agent's descriptors, and what is to be written to it."""
+
+    def __init__(self, number: int, text: bytes) -> None:
+        self._number = number
+        self._left = memoryview(text)
+        self._over = _thread.allocate_lock()
+        self._over.acquire()
+        self.written = False
+
+    def start(self, until: float) -> None:
+        """Begin to write."""
+        try:
+            _thread.start_new_thread(self._write, ())
+        except (RuntimeError, MemoryError):
+            self._write(until)  # there is no room for a thread: then as far as it goes here
+
+    def _write(self, until: float | None = None) -> None:
+        events = {self._number: select.POLLOUT}
+        try:
+            while self._left and (until is None or wait(events, until)):
+                try:
+                    self._left = self._left[posix.write(self._number, self._left[:PIECE]) :]
+                except BlockingIOError:  # somebody has made it non-blocking
+                    wait(events, time.monotonic() + TURN, heeding=False)
+            self.written = not self._left
+        except OSError:
+            pass
+        self._over.release()
+
+    def wait(self, until: float) -> float:
+        """Wait for its end; returns until when there is time for more.
+
+        Told to end, we do not throw away an answer that we have, but do not wait long for its
+        reader either.
+        """
+        heeding = True
+        while not self._over.acquire(timeout=TURN):
+            if heeding and Signals.told:
+                heeding, until = False, min(until, time.monotonic() + GRACE)
+            if time.monotonic() >= until:
+                break
+        return until
