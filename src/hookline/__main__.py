@@ -37,13 +37,16 @@ def _answer() -> "NoReturn":
     import os
 
     gc.disable()
+    from hookline.daemon.beginning import started
+
+    began = started()
     from hookline.cli._light import compile_when_used, load_libraries
 
     compile_when_used()
     load_libraries()
     from hookline.cli.hook import main as hook
 
-    code = hook(sys.argv[2:])
+    code = hook(sys.argv[2:], began)
     # The reply is written and the journal closed; to take every module apart again would cost
     # more than judging the event did.
     os._exit(code)

@@ -168,8 +168,9 @@ class App:
     def journal(self) -> JournalSettings | None:
         """How the journal is to be kept; None where no config can be loaded that would say it."""
         if self._journal is None:
+            place = self.cwd or "/"  # the person's own files say it anywhere
             with suppress(HooklineError):
-                self._journal = self.loader.load(self.cwd, self.cwd).journal
+                self._journal = self.loader.load(place, place).journal
         return self._journal
 
     def host(self, *dialects: str) -> None:
@@ -244,6 +245,11 @@ class App:
         """Runs the hooks of ``event``. Raises HooklineError when the config cannot be loaded."""
         depth = _depth(self.env)
         if not event.cwd.startswith("/"):
+            if not self.cwd:
+                raise HooklineError(
+                    "nobody can say where this happened, so which hooks count: the directory it "
+                    "was called in is gone, and the payload names none"
+                )
             # A directory that nobody finds would leave the project's hooks out of force.
             event = replace(event, cwd=_joined(self.cwd, event.cwd))
         sessions = _sessions(event, client)

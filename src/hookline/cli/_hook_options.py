@@ -8,9 +8,11 @@ from msgspec import Struct
 
 from hookline.model.errors import HooklineError
 
-__all__ = ["AUTO", "HookOptions", "parse", "seconds", "words_in"]
+__all__ = ["AUTO", "HookOptions", "allowance", "parse", "seconds", "words_in"]
 
 AUTO = "auto"
+_LONGEST = 600.0
+"""Seconds that an agent is taken to wait where nobody says how long it does."""
 _USAGE = (
     "usage: hookline hook DIALECT [EVENT] [--home DIR] [--user-config DIR] [--config FILE] "
     "[--timeout SECONDS] [--trust-env]; with `auto` for DIALECT the payload tells who is calling"
@@ -76,6 +78,18 @@ def words_in(argv: Sequence[str]) -> tuple[str | None, str | None]:
     """The dialect and the event, whatever else is wrong with the line."""
     words = _sorted_out(tuple(argv))[0]
     return (words[0] if words else None), (words[1] if len(words) > 1 else None)
+
+
+def allowance(argv: Sequence[str]) -> float:
+    """How long everything may take: the platform's limit, less what we need to speak first.
+
+    As in the thin clients; whatever else is wrong with the line.
+    """
+    try:
+        timeout = seconds(_sorted_out(tuple(argv))[1].get("--timeout"))
+    except HooklineError:
+        timeout = None
+    return _LONGEST if timeout is None else max(0.9 * timeout - 0.5, 0.2)
 
 
 @lru_cache(256)

@@ -16,15 +16,14 @@ from msgspec.structs import replace
 
 from hookline.cli._ending import run_light
 from hookline.cli._exchange import Arrived, Exchange
-from hookline.cli._hook_options import HookOptions
+from hookline.cli._hook_options import HookOptions, allowance
+from hookline.cli._streams import deliver, read
 from hookline.model.errors import HooklineError
 from hookline.model.journal import Entry
 from hookline.model.moments import begin_moment, end_moment
 from hookline.model.outcome import Reply
 
 if TYPE_CHECKING:
-    from typing import TextIO
-
     import click
 
     from hookline.app import App
@@ -36,6 +35,8 @@ __all__ = ["Arrived", "Desk", "command", "main"]
 
 _KEPT_APPS = 32
 _KEPT_WARNINGS = 1000
+_GRACE = 0.25
+"""Seconds for a last word, when the time is over."""
 # All of the environment that is believed, where it is believed at all.
 _PERSONAL = (
     "HOME",
@@ -203,19 +204,22 @@ def _app(options: HookOptions, arrived: Arrived) -> "App":
     )
 
 
-def main(argv: Sequence[str]) -> int:
-    """Answers the event on stdin; returns the exit code."""
-    arrived = Arrived(argv=argv, payload=b"", env=dict(os.environ), cwd=_directory())
+def main(argv: Sequence[str], began: float | None = None) -> int:
+    """Answers the event on stdin; returns the exit code.
+
+    ``began`` is when the agent started to wait, by the monotonic clock; None: now.
+    """
+    began = monotonic() if began is None else began
+    until = began + allowance(argv)
+    arrived = Arrived(argv=argv, payload=b"", env=dict(os.environ), cwd=_directory(), arrived=began)
     try:
-        arrived = replace(arrived, payload=_payload())
+        arrived = replace(arrived, payload=read(sys.stdin, until))
         reply = run_light(_answered(arrived))
     except (Exception, KeyboardInterrupt) as exc:
-        exchange = Exchange(arrived)
-        with suppress(HooklineError):
-            exchange.begin()
-            exchange.decoded()
-        reply = exchange.refusal(exc)
-    return reply.exit_code if _delivered(reply) else _last_word(arrived)
+        reply = _begun(arrived).refusal(exc)
+    streams = [(sys.stdout, reply.stdout), (sys.stderr, reply.stderr)]
+    arrives, _ = deliver(streams, max(until, monotonic() + _GRACE))
+    return reply.exit_code if arrives else _last_word(arrived)
 
 
 async def _answered(arrived: Arrived) -> Reply:
@@ -228,50 +232,37 @@ async def _answered(arrived: Arrived) -> Reply:
         await desk.aclose()
 
 
-def _payload() -> bytes:
-    if sys.stdin is None:  # as Python has it when the descriptor is closed
-        raise HooklineError("there is no payload: stdin is closed")
-    return sys.stdin.buffer.read()
-
-
 def _directory() -> str:
+    """Where we are; what it was called before, where it was removed under us; else empty.
+
+    The name that it had still tells whose project this is, as in the thin clients.
+    """
     try:
         return os.getcwd()
     except OSError:
-        # It was removed under us. Events say themselves where they happened.
-        return "/"
-
-
-def _delivered(reply: Reply) -> bool:
-    """Writes the reply, and says whether the part that clients act on arrived."""
-    _write(2, sys.stderr, reply.stderr)
-    return _write(1, sys.stdout, reply.stdout)
-
-
-def _write(number: int, stream: "TextIO | None", content: bytes) -> bool:
-    if not content:
-        return True
-    if stream is None:
-        return False
+        pass
     try:
-        stream.buffer.write(content)
-        stream.buffer.flush()
+        name, deleted, rest = os.readlink("/proc/self/cwd").rpartition(" (deleted)")
     except OSError:
-        # Nobody listens, or the disk is full; leave nothing for the interpreter to flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), number)
-        return False
-    return True
+        return ""
+    return name if deleted and not rest and name.startswith("/") else ""
 
 
-def _last_word(arrived: Arrived) -> int:
-    """The exit code when no answer could be written: 2 closes a gate, 1 has no effect."""
+def _begun(arrived: Arrived) -> Exchange:
+    """As much of an exchange as can be had: who is calling, and for what."""
     exchange = Exchange(arrived)
     with suppress(HooklineError):
         exchange.begin()
         exchange.decoded()
-    event = exchange.event
+    return exchange
+
+
+def _last_word(arrived: Arrived) -> int:
+    """The exit code when no answer could be written: 2 closes a gate, 1 has no effect."""
+    event = _begun(arrived).event
     # Codex and Gemini CLI take an exit code of 2 for nothing when stderr is empty.
-    _write(2, sys.stderr, b"hookline: the answer could not be written to stdout\n")
+    word = b"hookline: the answer could not be written to stdout\n"
+    deliver([(sys.stderr, word)], monotonic() + _GRACE)
     return 2 if event is None or (event.gate and not event.continues) else 1
 
 

@@ -10,7 +10,6 @@ import resource
 import signal
 import socket
 import sys
-import time
 from contextlib import suppress
 
 from hookline.daemon.burdens import lift
@@ -22,7 +21,6 @@ __all__ = [
     "settle",
     "silence",
     "start_clean",
-    "started",
     "trim",
 ]
 
@@ -98,19 +96,6 @@ def silence() -> None:
     for number in (1, 2):
         os.dup2(nothing, number)
     os.close(nothing)
-
-
-def started() -> float:
-    """When this process was started, by the monotonic clock; now, where nobody tells."""
-    now = time.monotonic()
-    try:
-        with open("/proc/self/stat", "rb") as file:
-            # The name of the program comes before, in brackets, and may hold anything.
-            ticks = int(file.read().rpartition(b")")[2].split()[19])
-        age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
-    except (OSError, AttributeError):
-        return now
-    return now - max(age, 0.0)
 
 
 def memory() -> int:

@@ -17,6 +17,7 @@ import msgspec
 from hookline._version import __file__ as _version_file
 from hookline._version import __version__
 from hookline.daemon import watching
+from hookline.daemon.beginning import started
 from hookline.daemon.burdens import burden
 from hookline.daemon.clean import (
     descriptors,
@@ -24,7 +25,6 @@ from hookline.daemon.clean import (
     memory,
     settle,
     silence,
-    started,
     trim,
 )
 from hookline.daemon.connection import SILENCE

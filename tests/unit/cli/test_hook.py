@@ -1,5 +1,6 @@
 """``hookline hook``: what an agent gets back, whatever it sends and however broken things are."""
 
+import asyncio
 import json
 import os
 import signal
@@ -9,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from hookline.cli._hook_options import HookOptions, parse
+from hookline.cli._hook_options import HookOptions, allowance, parse
+from hookline.cli.hook import Arrived, _answered, _directory
 from hookline.model.errors import HooklineError
 from support.cli import Done, Machine
 
@@ -444,6 +447,21 @@ class TestSessions:
 
 
 class TestTime:
+    @pytest.mark.parametrize(
+        ("words", "seconds"),
+        [
+            (["--timeout", "60"], 53.5),
+            (["--timeout", "0.1"], 0.2),
+            ([], 600.0),
+            (["--timeout", "soon"], 600.0),
+            (["--unheard-of", "--timeout", "10"], 8.5),
+        ],
+    )
+    def test_all_that_we_do_takes_less_than_the_platform_waits(
+        self, words: list[str], seconds: float
+    ) -> None:
+        assert allowance(["claude-code", *words]) == pytest.approx(seconds)
+
     def test_a_hook_that_sleeps_is_cut_before_the_platforms_deadline(
         self, machine: Machine
     ) -> None:
@@ -458,6 +476,53 @@ class TestTime:
         said = answer(machine.hook({"event": "session_start"}, "--timeout", "1"))
         assert said["verdict"] == "pass"
         assert "no answer within" in said["notice"][0]
+
+
+class TestWhere:
+    """An agent may have removed the directory that it is in."""
+
+    def gone(self, machine: Machine, payload: dict[str, object]) -> "Done":
+        gone = machine.project / "gone"
+        gone.mkdir()
+        argv = [sys.executable, "-m", "hookline", "hook", "canonical", *machine.own]
+        done = subprocess.run(
+            ["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", *argv],
+            env=machine.env,
+            cwd=gone,
+            input=json.dumps(payload).encode(),
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def test_a_directory_that_is_gone_still_tells_whose_project_it_was(
+        self, machine: Machine
+    ) -> None:
+        machine.trust(DENY_ALL)
+        assert answer(self.gone(machine, shell()))["verdict"] == "deny"
+
+    def test_where_nobody_can_say_it_the_gate_is_closed(
+        self, machine: Machine, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def nowhere(*args: object) -> str:
+            raise FileNotFoundError(2, "No such file or directory")
+
+        for name in ("getcwd", "readlink"):
+            monkeypatch.setattr(f"hookline.cli.hook.os.{name}", nowhere)
+        arrived = Arrived(
+            argv=["canonical", *machine.own],
+            payload=json.dumps(shell()).encode(),
+            env={},
+            cwd=_directory(),
+        )
+        monkeypatch.undo()
+        said = json.loads(asyncio.run(_answered(arrived)).stdout)
+        assert said["verdict"] == "deny"
+        assert "nobody can say where this happened" in said["reason"]
+        told = json.dumps(shell(cwd=str(machine.project))).encode()
+        said = json.loads(asyncio.run(_answered(replace(arrived, payload=told))).stdout)
+        assert said["verdict"] == "pass"
 
 
 class TestDelivery:
@@ -505,6 +570,56 @@ class TestDelivery:
         done = self.run(machine, "pre_tool_use", redirect)
         assert done.returncode == 0
         assert json.loads(done.stdout)["verdict"] == "deny"
+
+    def test_an_answer_that_nobody_reads_closes_the_gate_before_the_platform_gives_up(
+        self, machine: Machine
+    ) -> None:
+        user(machine, DENY_ALL.replace("goes.", "goes. " * 50_000))
+        with machine.start("hook", "canonical", *machine.own, "--timeout", "5") as process:
+            assert process.stdin is not None
+            assert process.stderr is not None
+            process.stdin.write(json.dumps(shell()).encode())
+            process.stdin.close()
+            said = process.stderr.read()  # stdout is left alone
+            assert process.wait(60) == 2
+        assert b"the answer could not be written to stdout" in said
+
+    def test_a_payload_that_never_ends_closes_the_gate_before_the_platform_gives_up(
+        self, machine: Machine
+    ) -> None:
+        user(machine, DENY_ALL)
+        words = ("hook", "claude-code", "PreToolUse", *machine.own, "--timeout", "3")
+        with machine.start(*words) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(b'{"hook_event_name"')
+            process.stdin.flush()
+            said = json.loads(process.stdout.read())["hookSpecificOutput"]
+            assert process.wait(60) == 0
+        assert said["permissionDecision"] == "deny"
+        assert "did not come to its end in time" in said["permissionDecisionReason"]
+
+    def test_both_streams_may_be_long_and_one_of_them_read_first(self) -> None:
+        size = 300_000
+        reply = f"Reply(stdout=b'o' * {size}, stderr=b'e' * {size}, exit_code=7)"
+        program = (
+            "import sys; from hookline.cli import hook; from hookline.model.outcome import Reply\n"
+            "async def answered(arrived):\n"
+            f"    return {reply}\n"
+            "hook._answered = answered\n"
+            "sys.exit(hook.main(['canonical', 'pre_tool_use']))"
+        )
+        for first in ("stdout", "stderr"):
+            with subprocess.Popen(
+                [sys.executable, "-c", program],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            ) as process:
+                one = getattr(process, first).read(size)
+                other = process.communicate(timeout=60)
+                assert process.returncode == 7
+            assert len(one) + sum(map(len, other)) == 2 * size
 
     def test_an_interrupt_closes_the_gate(self, machine: Machine) -> None:
         ready = machine.base / "ready"
