@@ -14,7 +14,7 @@ from hookline.model.events import PreToolUse, Stop, UserPromptSubmit
 from hookline.model.journal import JournalSettings
 from hookline.model.tools import tool
 from hookline.store.journal.postgres_reader import PostgresReader
-from hookline.store.journal.reader import Filter, Reader
+from hookline.store.journal.reader import Filter, NoJournal, Reader
 from support.journals import a_journal, a_run, an_entry, shell, shipped
 from support.postgres import Server
 
@@ -39,6 +39,8 @@ ENTRIES = [
         at=T0 + timedelta(minutes=3),
     ),
     an_entry(Stop(session_id="beta"), outcome=None, failure="no config", at=T0),
+    an_entry(shell("make fmt"), runs=[a_run("fmt", failed="exit code 7")], at=T0),
+    an_entry(shell("ls"), runs=[a_run("look")], at=T0),
 ]
 
 
@@ -69,6 +71,9 @@ FILTERS: list[dict[str, Any]] = [
     {"verdict": "deny"},
     {"verdict": "failed"},
     {"tool": "shell"},
+    {"tool": "SHELL"},
+    {"telling": True},
+    {"telling": True, "session": "alpha"},
     {"hook": "look"},
     {"hook": "no pushing"},
     {"hook": "no push"},
@@ -122,8 +127,24 @@ def test_all_else_is_the_same_in_both(readers: tuple[Reader, PostgresReader]) ->
         remote.find("")
 
 
+def test_an_id_is_found_however_many_newer_ones_begin_with_it(
+    server: Server, tmp_path: Path
+) -> None:
+    path, dsn = tmp_path / "journal.db", server.dsn("journal")
+
+    async def main() -> None:
+        async with a_journal(path, JournalSettings(dsn=dsn)) as journal:
+            for name in ("e1", *(f"e1{at}" for at in range(10, 35))):
+                assert await journal.write(an_entry(id=name)) == ""
+            await shipped(path, dsn)
+
+    asyncio.run(main())
+    with PostgresReader(dsn) as remote:
+        assert remote.find("e1").id == "e1"
+
+
 def test_a_server_that_is_away_or_empty_is_an_error_in_words(server: Server) -> None:
-    with pytest.raises(HooklineError, match="cannot be read"):
+    with pytest.raises(NoJournal, match="no hookline has written to this database yet"):
         PostgresReader(server.dsn("journal"))
     with pytest.raises(HooklineError, match="cannot be read"):
         PostgresReader("postgresql://hookline@127.0.0.1:1/nowhere")

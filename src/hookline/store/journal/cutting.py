@@ -1,11 +1,11 @@
 """Long texts made short without leaving half a secret at the cut.
 
 Half a token is no token to any rule, so a text is never cut and then redacted: more than is kept is
-redacted, and what lies before the cut by less than the length of a secret goes as well.
+redacted, by the length of a secret, and of that only what comes from before the cut is kept.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -13,6 +13,8 @@ from msgspec import Raw
 from hookline.secrets import redact, redact_bytes
 
 __all__ = ["Censor", "closed", "shortened"]
+
+T = TypeVar("T", str, bytes)
 
 MARGIN = 16_384
 """Longer than any secret is: a private key of 8192 bits in PEM has 6,500 characters."""
@@ -34,12 +36,17 @@ class Censor:
         """At most about ``cap`` bytes without secrets; what was JSON stays JSON."""
         if not raw:
             return raw
+        raw = _readable(raw, cap)
         found = redact_bytes(raw[: cap + MARGIN])
         self.redactions += found.count
         if len(raw) <= cap:
             return found.raw
         self.cut = True
-        kept = found.raw if len(raw) <= cap + MARGIN else found.raw[:-MARGIN]
+        kept = found.raw
+        if found.count and len(raw) > cap + MARGIN:
+            # Secrets and what stands for them differ in length. What comes out for the part before
+            # the cut alone tells where that is; from a secret on that is cut, it is something else.
+            kept = _agreed(kept, redact_bytes(raw[:cap]).raw)
         return closed(kept[:cap])
 
     def text(self, text: str, cap: int) -> str:
@@ -51,7 +58,9 @@ class Censor:
         if len(text) <= cap:
             return found.text
         self.cut = True
-        kept = found.text if len(text) <= cap + MARGIN else found.text[:-MARGIN]
+        kept = found.text
+        if found.count and len(text) > cap + MARGIN:
+            kept = _agreed(kept, redact(text[:cap]).text)
         return kept[:cap]
 
     def data(self, encoded: bytes, cap: int, text_cap: int) -> bytes:
@@ -61,17 +70,38 @@ class Censor:
             self.redactions += found.count
             return found.raw
         self.cut = True
-        less = shortened(msgspec.json.decode(encoded), text_cap + MARGIN)
+        # Each text by itself first, as none may end with half a secret; then in its place, since
+        # the name of a value may tell that it is one.
+        less = shortened(msgspec.json.decode(encoded), text_cap, self.text)
         found = redact_bytes(msgspec.json.encode(less))
         self.redactions += found.count
-        short = shortened(msgspec.json.decode(found.raw), text_cap)
-        encoded = msgspec.json.encode(short)
+        encoded = found.raw
         while len(encoded) > 4 * cap and text_cap > 16:
             # Many texts rather than long ones.
             text_cap //= 4
-            short = shortened(short, text_cap)
-            encoded = msgspec.json.encode(short)
+            encoded = msgspec.json.encode(shortened(msgspec.json.decode(encoded), text_cap))
         return encoded
+
+
+def _agreed(one: T, other: T) -> T:
+    """As far as the two are the same."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[:middle] == other[:middle] else (low, middle - 1)
+    return one[:low]
+
+
+def _readable(raw: bytes, cap: int) -> bytes:
+    """As it is, unless zeros hide a secret in it: then without them.
+
+    So is UTF-16 written, as PowerShell does, and no rule knows a token with zeros in it.
+    """
+    if b"\0" not in raw:
+        return raw
+    # Half of what is looked at may be zeros; in UTF-32 it is more.
+    bare = raw[: 4 * (cap + MARGIN)].replace(b"\0", b"")
+    return bare if redact_bytes(bare).count else raw
 
 
 def closed(start: bytes) -> bytes:
@@ -142,14 +172,21 @@ def _is_json(text: bytes) -> bool:
     return True
 
 
-def shortened(value: Any, limit: int) -> Any:
-    """The same data with every text at most ``limit`` long, and no more items than are readable."""
+def _start(text: str, limit: int) -> str:
+    return text[:limit]
+
+
+def shortened(value: Any, limit: int, start: Callable[[str, int], str] = _start) -> Any:
+    """The same data with every text at most ``limit`` long, and no more items than are readable.
+
+    ``start`` says what is kept of a text that is longer.
+    """
     if isinstance(value, str):
-        return value if len(value) <= limit else f"{value[: limit - 1]}…"
+        return value if len(value) <= limit else f"{start(value, limit - 1)}…"
     most = min(_MOST_ITEMS, limit)
     if isinstance(value, dict):
         kept = list(value.items())[:most]
-        return {shortened(key, limit): shortened(each, limit) for key, each in kept}
+        return {shortened(key, limit, start): shortened(each, limit, start) for key, each in kept}
     if isinstance(value, list):
-        return [shortened(each, limit) for each in value[:most]]
+        return [shortened(each, limit, start) for each in value[:most]]
     return value

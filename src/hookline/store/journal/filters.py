@@ -28,6 +28,16 @@ SUMMARY = (
 )
 """The columns of a ``SessionSummary``, for events that are grouped by session."""
 
+# What a hook said beside a pass, as it reads in the JSON of ``said``. A quote inside of a text has
+# a backslash before it there, so no text can be taken for any of these.
+_SAID = (
+    *(f'"verdict":"{verdict}"' for verdict in ("allow", "ask", "deny", "halt")),
+    *(f'"{key}":[' for key in ("context", "notice", "follow_up")),
+    '"rewrite":{',
+    '"failed":"',
+)
+_TELLING = " OR ".join(("verdict != 'pass'", *(f"instr(said, '{each}') > 0" for each in _SAID)))
+
 
 class Filter(Struct, frozen=True, kw_only=True):
     """Which events are wanted; what is left out takes any."""
@@ -38,9 +48,11 @@ class Filter(Struct, frozen=True, kw_only=True):
     verdict: str | None = None
     """One of the five, or ``failed`` where there was none."""
     tool: str | None = None
-    """The tool's kind or its native name."""
+    """The tool's kind or its native name; capital letters do not matter."""
     hook: str | None = None
     """The name of a hook that ran."""
+    telling: bool = False
+    """Only where something was more than a pass: some hook spoke, changed something or failed."""
     dialect: str | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -102,10 +114,13 @@ def conditions(
     if wanted.verdict is not None:
         found.append(("verdict = ?", [wanted.verdict]))
     if wanted.tool is not None:
-        found.append(("(tool_kind = ? OR tool_name = ?)", [wanted.tool, wanted.tool]))
+        either = "(lower(tool_kind) = lower(?) OR lower(tool_name) = lower(?))"
+        found.append((either, [wanted.tool, wanted.tool]))
     if wanted.hook is not None:
         name = wanted.hook.replace("\n", " ")
         found.append(("instr(hooks, ?) > 0", [f"\n{name}\n"]))
+    if wanted.telling:
+        found.append((f"({_TELLING})", []))
     if wanted.dialect is not None:
         found.append(("dialect = ?", [wanted.dialect]))
     if wanted.since is not None:

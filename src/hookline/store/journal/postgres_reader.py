@@ -19,7 +19,7 @@ from hookline.store.journal.filters import (
     moment,
 )
 from hookline.store.journal.postgres_schema import connect, errors, shown
-from hookline.store.journal.reader import ROW, chosen, recorded
+from hookline.store.journal.reader import ROW, NoJournal, chosen, recorded
 
 if TYPE_CHECKING:
     import asyncpg
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["PostgresReader"]
 
 _ANY = Filter()
+_NO_TABLE = "42P01"
 _SELECT = f"SELECT machine, {ROW} FROM hookline.events"  # noqa: S608 - our own names
 _SESSIONS = f"SELECT {SUMMARY} FROM hookline.events WHERE session_id != '' GROUP BY session_id"  # noqa: S608
 
@@ -51,8 +52,10 @@ class PostgresReader:
 
     def find(self, name: str) -> Recorded:
         """The event of this id or unique beginning of one; its last attempt."""
-        statement = f"{_SELECT} WHERE id LIKE ? ESCAPE '!' ORDER BY seq DESC LIMIT 20"
-        return chosen(name, self._recorded(statement, [f"{escaped(name)}%"]))
+        # First the id itself: any number of newer ones may begin with it.
+        found = self._recorded(f"{_SELECT} WHERE id = ? ORDER BY seq DESC", [name])
+        begins = f"{_SELECT} WHERE id LIKE ? ESCAPE '!' ORDER BY seq DESC LIMIT 20"
+        return chosen(name, found or self._recorded(begins, [f"{escaped(name)}%"]))
 
     def last(self, wanted: Filter = _ANY) -> Recorded | None:
         """The newest event of those that are wanted."""
@@ -123,10 +126,13 @@ class PostgresReader:
         try:
             return self._runner.run(self._fetched(statement, values))
         except self._errors as error:
-            why = str(error) or type(error).__name__
-            raise HooklineError(
-                f"the journal at {shown(self._dsn)} cannot be read: {why}"
-            ) from error
+            where = f"the journal at {shown(self._dsn)} cannot be read"
+            if getattr(error, "sqlstate", None) == _NO_TABLE:
+                why = "no hookline has written to this database yet"
+                raise NoJournal(
+                    f"{where}: {why}; `journal.dsn` in the user's own config has it do so"
+                ) from error
+            raise HooklineError(f"{where}: {str(error) or type(error).__name__}") from error
 
     async def _fetched(self, statement: str, values: Sequence[Any]) -> Sequence[Any]:
         if self._connection is None or self._connection.is_closed():

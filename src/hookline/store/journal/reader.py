@@ -9,7 +9,6 @@ import msgspec
 
 from hookline.model.errors import HooklineError
 from hookline.model.journal import Recorded
-from hookline.store.journal.files import quoted
 from hookline.store.journal.filters import (
     SUMMARY,
     Filter,
@@ -20,17 +19,30 @@ from hookline.store.journal.filters import (
     in_json,
     moment,
 )
+from hookline.store.journal.frozen import reading
 from hookline.store.journal.retention import size_of
 from hookline.store.journal.saying import Said
 from hookline.store.journal.schema import COLUMNS, MIGRATIONS, NewerJournal
 
-__all__ = ["ROW", "Filter", "Reader", "SessionSummary", "Stats", "chosen", "recorded"]
+__all__ = [
+    "ROW",
+    "Filter",
+    "NoJournal",
+    "Reader",
+    "SessionSummary",
+    "Stats",
+    "chosen",
+    "recorded",
+]
 
 ROW = ", ".join(("seq", *COLUMNS, "payload"))
 _SELECT = f"SELECT {ROW} FROM events"  # noqa: S608 - our own names
 _SESSIONS = f"SELECT {SUMMARY} FROM events WHERE session_id != '' GROUP BY session_id"  # noqa: S608
-_WAIT = 5.0
 _ANY = Filter()
+
+
+class NoJournal(HooklineError):
+    """Nothing was written down yet."""
 
 
 class Reader:
@@ -40,20 +52,12 @@ class Reader:
         """Raises HooklineError when there is no journal, or none that this hookline can read."""
         self._path = path
         if not os.path.exists(path):
-            raise HooklineError(
+            raise NoJournal(
                 f"there is no journal at {path} yet: it begins with the first event that an agent "
                 "sends through `hookline hook`"
             )
-        # Where nothing can be written, nobody writes, and SQLite could not even make its locks.
-        frozen = not os.access(os.path.dirname(path) or ".", os.W_OK)
         try:
-            self._connection = sqlite3.connect(
-                f"file:{quoted(path)}?mode=ro{'&immutable=1' * frozen}",
-                uri=True,
-                timeout=_WAIT,
-                isolation_level=None,
-                check_same_thread=False,
-            )
+            self._connection = reading(path)
         except sqlite3.Error as error:
             raise self._unreadable(error) from error
         try:
@@ -68,7 +72,8 @@ class Reader:
 
     def find(self, name: str) -> Recorded:
         """The event of this id or unique beginning of one; its last attempt."""
-        rows = self._rows(
+        # First the id itself: any number of newer ones may begin with it.
+        rows = self._rows(f"{_SELECT} WHERE id = ? ORDER BY seq DESC", (name,)) or self._rows(
             f"{_SELECT} WHERE id >= ? AND id < ? ORDER BY seq DESC LIMIT 20",
             (name, name + "\U0010ffff"),
         )

@@ -10,6 +10,7 @@ from contextlib import suppress
 from msgspec import Struct
 
 from hookline.model.journal import JournalSettings
+from hookline.store.journal.files import PAGE
 
 __all__ = ["Pruned", "Retention", "prune", "size_of"]
 
@@ -17,6 +18,8 @@ _STEP = 100
 _PAGES_STEP = 100
 # How far to look for old events behind ones that a wrong clock made new.
 _HORIZON = 50_000
+# The same for the one event by which a clock is believed: this is asked before every step.
+_PROBED = 1_000
 _DAY = 86_400_000_000
 # When there is too much, some more goes than has to, so that it is not the next event's turn again.
 _ROOM = 0.9
@@ -55,10 +58,11 @@ def prune(
     """
     limit = retention.max_bytes * (_ROOM if shrinking else 1)
     shipped = _shipped(connection, retention.hold)
-    if size_of(connection) > limit:
-        doomed = _oldest(connection)
-    elif now is not None:
-        doomed = _aged(connection, int(now * 1e6 - retention.keep_days * _DAY), shipped)
+    excess = size_of(connection) - limit
+    if excess > 0:
+        doomed = _oldest(connection, excess)
+    elif now is not None and (settled := _settled(connection, int(now * 1e6))) is not None:
+        doomed = _aged(connection, int(settled - retention.keep_days * _DAY), shipped)
     else:
         doomed = []
     if doomed:
@@ -84,12 +88,50 @@ def _shipped(connection: sqlite3.Connection, key: str) -> int | None:
     return int(found[0]) if found else 0
 
 
-def _oldest(connection: sqlite3.Connection) -> list[int]:
+def _oldest(connection: sqlite3.Connection, excess: float) -> list[int]:
+    """As many as take up so much: a hundred large ones may be all that there is."""
     rows = connection.execute(
-        "SELECT seq FROM events WHERE seq < (SELECT max(seq) FROM events) ORDER BY seq LIMIT ?",
+        "SELECT seq, length(payload) + length(stdout) + length(stderr) + length(said) "
+        "FROM events WHERE seq < (SELECT max(seq) FROM events) ORDER BY seq LIMIT ?",
         (_STEP,),
     )
-    return [seq for (seq,) in rows.fetchall()]
+    doomed: list[int] = []
+    for seq, length in rows.fetchall():
+        doomed.append(seq)
+        # Small ones share a page; of a large one the last page is its own as well.
+        excess -= length if length < PAGE else (length // PAGE + 1) * PAGE
+        if excess <= 0:
+            break
+    return doomed
+
+
+def _settled(connection: sqlite3.Connection, now: int) -> int | None:
+    """The time by which events are old: that of the newest one which is a day old; None: none is.
+
+    A clock may have been wrong since before this process began, and then nothing in here tells. But
+    one that runs ahead is mostly put right within hours, and a machine that was switched off for a
+    year goes on in its new time. So the clock is not believed before the journal has seen a day of
+    it: with a clock that is ahead, events are as old as they were when it was right. What it costs
+    is that an event stays for up to a day longer, or until the machine is used again.
+
+    Events are in the order of time, mostly, so halving finds it. Where they are not it finds one
+    that is older, and fewer go.
+    """
+    low, high = connection.execute("SELECT min(seq), max(seq) FROM events").fetchone()
+    newest: int | None = None
+    while low is not None and low <= high:
+        middle = (low + high) // 2
+        # Those from the future say nothing of the ones behind them.
+        found = connection.execute(
+            "SELECT seq, at FROM events WHERE seq BETWEEN ? AND ? AND at <= ? ORDER BY seq LIMIT 1",
+            (middle, min(high, middle + _PROBED), now),
+        ).fetchone()
+        if found is None or found[1] > now - _DAY:
+            high = middle - 1
+        else:
+            low = found[0] + 1
+            newest = max(newest or 0, found[1])
+    return newest
 
 
 def _aged(connection: sqlite3.Connection, before: int, shipped: int | None) -> list[int]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hookline.model.answers import Answer, ask, deny
+from hookline.model.answers import Answer, Rewrite, ask, deny
 from hookline.model.errors import HooklineError
 from hookline.model.events import PreToolUse, Stop, UserPromptSubmit
 from hookline.model.tools import tool
@@ -82,6 +82,10 @@ def found(path: str, **wanted: Any) -> list[str]:
         ({"verdict": "failed"}, ["stop"]),
         ({"tool": "shell"}, ["push", "git"]),
         ({"tool": "read"}, ["read"]),
+        ({"tool": "SHELL"}, ["push", "git"]),
+        ({"tool": "Rea"}, []),
+        ({"telling": True}, ["stop", "prompt", "read", "push"]),
+        ({"telling": True, "session": "alpha"}, ["push"]),
         ({"hook": "look"}, ["push", "git"]),
         ({"hook": "no pushing"}, ["push"]),
         ({"hook": "no push"}, []),
@@ -133,6 +137,41 @@ def test_an_id_that_nothing_or_too_much_begins_with_is_an_error(tmp_path: Path) 
         with pytest.raises(HooklineError, match="no event in the journal"):
             reader.find("xyz")
         assert reader.find("abc").id == "abc", "an id is an id though others begin with it"
+
+
+def test_an_id_is_found_however_many_newer_ones_begin_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    write_all(path, [an_entry(id=name) for name in ("e1", *(f"e1{at}" for at in range(10, 35)))])
+    with Reader(str(path)) as reader:
+        assert reader.find("e1").id == "e1"
+
+
+TOLD: dict[str, dict[str, Any]] = {
+    "a verdict": {"answer": ask("sure?")},
+    "a failure": {"outcome": None, "failure": "no config"},
+    "a hook that failed": {"runs": [a_run(failed="exit code 7")]},
+    "a rewrite": {"answer": Answer(rewrite=Rewrite(input={"command": "ls"}))},
+    "context": {"runs": [a_run(answer=Answer(context=("Mind.",)))]},
+    "a notice": {"runs": [a_run(answer=Answer(notice=("Look.",)))]},
+    "a follow-up": {"runs": [a_run(answer=Answer(follow_up=("Go on.",)))]},
+    "a verdict that did not count": {"runs": [a_run(answer=deny("no"))]},
+}
+UNTOLD: dict[str, dict[str, Any]] = {
+    "no hook": {},
+    "a hook that passed": {"runs": [a_run()]},
+    "a hook that kept something to itself": {"runs": [a_run(answer=Answer(metadata={"took": 1}))]},
+    "a text that reads like a verdict": {
+        "runs": [a_run('a "failed":"x" hook', Answer(reason='"verdict":"deny" "rewrite":{}'))]
+    },
+}
+
+
+@pytest.mark.parametrize("kind", [*TOLD, *UNTOLD])
+def test_an_event_is_telling_when_some_hook_did_not_simply_pass(tmp_path: Path, kind: str) -> None:
+    path = str(tmp_path / "journal.db")
+    write_once(path, an_entry(**{**TOLD, **UNTOLD}[kind]))
+    with Reader(path) as reader:
+        assert bool(reader.query(Filter(telling=True))) == (kind in TOLD)
 
 
 def test_the_last_event_is_the_newest_that_is_wanted(path: str) -> None:

@@ -1,6 +1,8 @@
 """An entry becomes a row: everything textual redacted, cut where it is long, never lost."""
 
+import base64
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,9 @@ from hookline.model.journal import Entry, Recorded
 from hookline.model.outcome import Outcome, Reply, Substitution
 from hookline.model.tools import tool
 from hookline.model.verdicts import Verdict
+from hookline.store.journal.cutting import MARGIN
 from hookline.store.journal.reader import recorded
-from hookline.store.journal.recording import Row, row_of
+from hookline.store.journal.recording import TEXT_CAP, Row, row_of
 from support.journals import a_run, an_entry, secret, shell
 
 
@@ -131,6 +134,57 @@ def entries_with_a_secret() -> dict[str, Entry]:
     known["a substitution"] = an_entry(outcome=outcome)
     known["what no JSON can hold"] = an_entry(answer=Answer(metadata={"a": Path(f"/x/{secret}")}))
     return known
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_a_secret_is_not_stored_with_zeros_in_it_either(encoding: str) -> None:
+    text = json.dumps({"tool_input": {"command": f"curl -u {secret} é"}})
+    row = row_of(an_entry(payload=text.encode(encoding)))
+    stored = all_bytes(row).replace(b"\0", b"")
+    assert secret.encode() not in stored
+    assert b"tool_input" in stored
+    assert b"[redacted:" in stored
+
+
+def test_zeros_with_nothing_to_hide_stay_as_they_are() -> None:
+    for payload in (b"\x00\xff\xfe", "plain words".encode("utf-16")):
+        assert row_of(an_entry(payload=payload)).columns[-1] == payload
+
+
+def _base64(size: int) -> str:
+    return base64.b64encode(random.Random(size).randbytes(size)).decode()
+
+
+KEY = "-----BEGIN RSA PRIVATE " + f"KEY-----\n{_base64(1_200)}\n-----END RSA PRIVATE KEY-----\n"
+SHRINKING: dict[str, Any] = {
+    "a bundle of keys": {"first": "kept", "content": KEY * 200},
+    "a list of passwords": {"first": "kept", "all": [{"pass" + "word": _base64(24)}] * 12_000},
+    "one long token": {"first": "kept", "content": "A" * 8_000_000},
+}
+
+
+@pytest.mark.parametrize("kind", SHRINKING)
+def test_a_long_payload_that_is_nearly_all_secrets_keeps_what_is_none(kind: str) -> None:
+    payload = json.dumps(SHRINKING[kind]).encode()
+    found = stored(an_entry(payload=payload))
+    assert found.cut
+    assert json.loads(found.payload)["first"] == "kept"
+    assert b"[redacted:" in found.payload
+
+
+@pytest.mark.parametrize("before", range(65_536 - 60, 65_536 + 20, 7))
+def test_no_half_of_a_secret_is_left_at_the_cut_behind_others(before: int) -> None:
+    start = b'{"a": "' + KEY.encode().replace(b"\n", b"\\n") * 20 + b" "
+    payload = start + b"x" * (before - len(start)) + b" " + secret.encode() + b" y" * 50_000
+    assert secret[:12].encode() not in all_bytes(row_of(an_entry(payload=payload)))
+
+
+def test_no_half_of_a_secret_is_left_in_a_long_text_behind_others() -> None:
+    for before in range(TEXT_CAP + MARGIN - 60, TEXT_CAP + MARGIN, 7):
+        text = KEY * 10
+        text += "x" * (before - len(text)) + " " + secret + " y" * 50_000
+        row = row_of(an_entry(answer=Answer(context=(text,))))
+        assert secret[:12].encode() not in all_bytes(row)
 
 
 @pytest.mark.parametrize("place", entries_with_a_secret())

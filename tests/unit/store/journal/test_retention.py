@@ -51,15 +51,16 @@ def test_old_events_go_though_a_wrong_clock_made_those_before_them_new(tmp_path:
     path = tmp_path / "journal.db"
     ahead = [an_entry(at=days_ago(-1_000)) for _ in range(600)]
     old = [an_entry(at=days_ago(10)) for _ in range(5)]
-    write_all(path, [*ahead, *old, an_entry(at=days_ago(0))])
+    write_all(path, [*ahead, *old, an_entry(at=days_ago(1)), an_entry(at=days_ago(0))])
     assert pruned(path, Retention(keep_days=7, max_bytes=MUCH)) == 5
 
 
 def test_the_newest_event_stays_so_that_no_number_is_given_twice(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
-    write_all(path, [an_entry(at=days_ago(60)) for _ in range(4)])
-    assert pruned(path, Retention(keep_days=7, max_bytes=MUCH)) == 3
-    assert pruned(path, Retention(keep_days=7, max_bytes=1)) == 0
+    # Also where a clock that was wrong has made it old.
+    write_all(path, [an_entry(at=days_ago(count)) for count in (60, 60, 1, 60)])
+    assert pruned(path, Retention(keep_days=7, max_bytes=MUCH)) == 2
+    assert pruned(path, Retention(keep_days=7, max_bytes=1)) == 1
     write_all(path, [an_entry()])
     assert [each.seq for each in all_rows(path)] == [4, 5]
 
@@ -100,9 +101,47 @@ def test_a_clock_that_jumped_is_not_believed(
     assert len(all_rows(path)) == 4
 
 
+@pytest.mark.parametrize("keep_days", [1, 30])
+def test_a_clock_that_was_ahead_before_the_start_makes_nothing_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep_days: float
+) -> None:
+    path = tmp_path / "journal.db"
+    write_all(path, [an_entry() for _ in range(50)])
+    real = time.time
+    monkeypatch.setattr("hookline.store.journal.keeper.time.time", lambda: real() + 365 * 86_400)
+    # What is written meanwhile says so, too, and is no proof of it.
+    write_all(path, [an_entry(at=days_ago(-365))])
+    careful = Keeper(str(path), Retention(keep_days=keep_days, max_bytes=MUCH))
+    assert not careful.prune()
+    careful.close(sync=False)
+    assert len(all_rows(path)) == 51
+
+
+def test_after_a_year_switched_off_a_day_of_events_makes_the_old_ones_go(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    month = Retention(keep_days=30, max_bytes=MUCH)
+    write_all(path, [an_entry(at=days_ago(365)) for _ in range(5)])
+    back = [an_entry(at=days_ago(0.9 - number / 10)) for number in range(9)]
+    write_all(path, back)
+    assert pruned(path, month) == 0
+    assert pruned(path, month, now=(NOW + timedelta(days=0.2)).timestamp()) == 5
+    assert [each.id for each in all_rows(path)] == [each.id for each in back]
+
+
+def test_of_large_events_no_more_go_than_there_is_no_room_for(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    entries = [an_entry(payload=os.urandom(55_000), at=NOW) for _ in range(85)]
+    write_all(path, entries)
+    pruned(path, Retention(keep_days=7, max_bytes=1 << 20))
+    kept = [each.id for each in all_rows(path)]
+    assert kept == [each.id for each in entries[-len(kept) :]]
+    assert 13 <= len(kept) <= 17
+
+
 def test_what_was_not_shipped_stays_however_old_but_not_when_room_is_short(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
-    write_all(path, [an_entry(at=days_ago(60), payload=bytes(4_000)) for _ in range(100)])
+    old = [an_entry(at=days_ago(60), payload=b"x" * 4_000) for _ in range(99)]
+    write_all(path, [*old, an_entry(at=days_ago(1))])
     connection = connected(str(path))
     connection.execute("INSERT INTO meta VALUES ('shipped', '40')")
     kept = Retention(keep_days=7, max_bytes=MUCH, hold="shipped")
@@ -124,7 +163,7 @@ def test_the_writer_forgets_by_itself(tmp_path: Path) -> None:
     async def main() -> None:
         async with a_journal(path, JournalSettings(keep_days=30)) as journal:
             await asyncio.gather(*(journal.write(each) for each in old))
-            await journal.write(an_entry())
+            await journal.write(an_entry(at=datetime.now(UTC) - timedelta(days=1)))
             await until(lambda: len(all_rows(path)) == 1)
 
     asyncio.run(main())

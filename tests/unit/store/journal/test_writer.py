@@ -388,7 +388,8 @@ def test_what_cannot_be_looked_at_for_secrets_is_not_stored(
 
 def test_upkeep_waits_for_its_turn_while_another_process_writes(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
-    write_all(path, [an_entry(at=datetime.now(UTC) - timedelta(days=9)) for _ in range(5)])
+    days = (9, 9, 9, 9, 1)
+    write_all(path, [an_entry(at=datetime.now(UTC) - timedelta(days=each)) for each in days])
     careful = keeper.Keeper(str(path), Retention(keep_days=1, max_bytes=1 << 30))
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
