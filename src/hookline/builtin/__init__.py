@@ -2,6 +2,8 @@
 
 A module states EVENTS (where it runs unless `on:` says otherwise), PRIORITY, GUARD, Options and
 ``make(options)``. It may state ALSO (further events that `on:` may name), WAITS (it takes long
-enough to need a thread; a function tells it from the options) and ``misfits(options, events)``
-(what is wrong with these together). Names with an underscore in front are parts they share.
+enough to need a thread), ACTS (the events on which it does more than answer: what is only judged
+again does not ask it there) and ``misfits(options, events)`` (what is wrong with these together).
+Of WAITS and ACTS a function may tell it from the options. Names with an underscore in front are
+parts they share.
 """

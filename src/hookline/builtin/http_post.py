@@ -22,6 +22,7 @@ ALSO: tuple[str, ...] = tuple(name for name in ALL if name != "session_end")
 PRIORITY: int = 50
 GUARD: bool = False
 WAITS: bool = True
+ACTS: tuple[str, ...] = (*EVENTS, *ALSO)
 
 _SECONDS = 30.0
 

@@ -15,6 +15,7 @@ EVENTS: tuple[str, ...] = ("tool_response_transform", "session_end")
 ALSO: tuple[str, ...] = ("post_tool_use",)
 PRIORITY: int = 10
 GUARD: bool = False
+ACTS: tuple[str, ...] = (*EVENTS, *ALSO)
 
 _LIMITS = Limits()
 # docker-agent's categories: filesystem, shell, mcp and a2a.

@@ -15,6 +15,7 @@ from hookline.model.ports import Caller
 EVENTS: tuple[str, ...] = ("post_tool_use", "tool_response_transform", "session_end")
 PRIORITY: int = 60
 GUARD: bool = False
+ACTS: tuple[str, ...] = EVENTS
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

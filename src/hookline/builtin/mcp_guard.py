@@ -67,8 +67,13 @@ def _waits(options: Options) -> bool:
     return options.check != "never"
 
 
-# Only starting servers takes long.
+def _acts(options: Options) -> tuple[str, ...]:
+    return ("session_start",) if options.check == "session_start" else ()
+
+
+# Only starting servers takes long, and does anything.
 WAITS: Callable[[Options], bool] = _waits
+ACTS: Callable[[Options], tuple[str, ...]] = _acts
 
 
 def misfits(options: Options, events: Sequence[str]) -> Iterator[tuple[str, str]]:

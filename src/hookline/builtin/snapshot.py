@@ -36,6 +36,7 @@ ALSO: tuple[str, ...] = (
 PRIORITY: int = 50
 GUARD: bool = False
 WAITS: bool = True
+ACTS: tuple[str, ...] = (*EVENTS, *ALSO)
 
 _BEGINS = {"turn_start", "user_prompt_submit"}
 _ENDS = {"turn_end", "stop"}

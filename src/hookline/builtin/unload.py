@@ -23,6 +23,7 @@ EVENTS: tuple[str, ...] = ("agent_switch",)
 PRIORITY: int = 50
 GUARD: bool = False
 WAITS: bool = True
+ACTS: tuple[str, ...] = EVENTS
 
 _SECONDS = 10.0
 _PROVIDER = "dmr"

@@ -6,17 +6,18 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 import click
-from msgspec.structs import replace
 
+from hookline import registry
 from hookline.cli._output import verdict_word as coloured
 from hookline.explaining.times import moment
 from hookline.journals import journal_file
-from hookline.model.errors import HooklineError, nearest
+from hookline.model.errors import HooklineError, UnknownNameError, nearest
 from hookline.model.events import EVENTS
 from hookline.model.journal import Recorded
 from hookline.model.text import visible
 from hookline.model.tools import ToolKind
 from hookline.model.verdicts import Verdict
+from hookline.opening import open_app
 from hookline.store.journal.filters import Filter
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "chosen",
     "dsn_option",
     "filter_options",
+    "known_dialect",
     "opened",
     "verdict_word",
     "wanted",
@@ -64,13 +66,19 @@ def filter_options(command: F) -> F:
                 type=click.Choice([*(each.value for each in Verdict), _FAILED]),
                 help="What came out.",
             ),
-            click.option("--tool", help=f"The tool's own name, or {', '.join(ToolKind)}."),
+            click.option(
+                "--tool", help=f"The tool's own name, or {', '.join(ToolKind)}; in any case."
+            ),
             click.option("--hook", metavar="NAME", help="Only where this hook ran."),
-            click.option("--dialect", help="Of this platform, such as claude-code."),
+            click.option(
+                "--dialect", callback=known_dialect, help="Of this platform, such as claude-code."
+            ),
             click.option(
                 "--since", callback=_moment, help="Not before 30m, 2h or 3d ago, a day, or a time."
             ),
-            click.option("--until", callback=_moment, help="Not after; as for --since."),
+            click.option(
+                "--until", callback=_moment, help="Not after; as for --since, a day as a whole."
+            ),
             click.option("--text", metavar="WORD", help="With this text anywhere in it."),
         ]
     ):
@@ -85,9 +93,22 @@ def _event(ctx: click.Context, param: click.Parameter, event: str | None) -> str
     return event
 
 
-def _moment(ctx: click.Context, param: click.Parameter, text: str | None) -> datetime | None:
+def known_dialect(ctx: click.Context, param: click.Parameter, name: str | None) -> str | None:
+    """For an option that takes a platform. Raises BadParameter for one that there is not."""
     try:
-        return None if text is None else moment(text, datetime.now().astimezone())
+        if name is not None:
+            registry.dialect(name)
+    except UnknownNameError as error:
+        known = ", ".join(registry.dialect_names())
+        message = f"no platform is called `{visible(name or '')}`; known: {known}"
+        raise click.BadParameter(message) from error
+    return name
+
+
+def _moment(ctx: click.Context, param: click.Parameter, text: str | None) -> datetime | None:
+    now = datetime.now().astimezone()
+    try:
+        return None if text is None else moment(text, now, end=param.name == "until")
     except HooklineError as error:
         raise click.BadParameter(str(error)) from error
 
@@ -101,18 +122,37 @@ def wanted(given: Mapping[str, Any], *, limit: int) -> Filter:
 @contextmanager
 def opened(home: str, dsn: str | None) -> Iterator[JournalReader]:
     """The journal of a state directory, or of many machines. Raises HooklineError."""
-    from hookline.store.journal.reader import Reader
+    from hookline.store.journal.reader import NoJournal, Reader
 
     if dsn is not None:
         from hookline.store.journal.postgres_reader import PostgresReader
 
         reader: Reader | PostgresReader = PostgresReader(dsn)
     else:
-        reader = Reader(journal_file(home))
+        try:
+            reader = Reader(journal_file(home))
+        except NoJournal as error:
+            raise _switched_off(home) or error from error
     try:
         yield reader
     finally:
         reader.close()
+
+
+def _switched_off(home: str) -> HooklineError | None:
+    """Why there will be no journal; None when there will be one."""
+    app = open_app()
+    try:
+        config = app.loader.load(app.cwd, app.cwd)
+    except HooklineError:
+        return None
+    if config.journal.enabled:
+        return None
+    places = (each.file for each in config.files if each.journal == config.journal)
+    return HooklineError(
+        f"there is no journal at {journal_file(home)}, and none will begin: `journal.enabled` is "
+        f"false in {next(places, 'the config')}"
+    )
 
 
 def chosen(
@@ -121,20 +161,12 @@ def chosen(
     """The event a person means: by its id, or the last that was more than a pass."""
     if event_id is not None:
         return reader.find(event_id)
-    any_event = Filter(session=session, limit=1)
-    if not last:
-        each = (reader.query(replace(any_event, verdict=verdict)) for verdict in _TELLING)
-        found = [recorded for recordeds in each for recorded in recordeds]
+    for telling in (False,) if last else (True, False):
+        found = reader.query(Filter(session=session, telling=telling, limit=1))
         if found:
-            return max(found, key=lambda recorded: recorded.seq)
-    newest = reader.query(any_event)
-    if not newest:
-        of = f" of session `{session}`" if session else ""
-        raise HooklineError(f"no event{of} has been written down yet")
-    return newest[0]
-
-
-_TELLING = [*(verdict for verdict in Verdict if verdict is not Verdict.PASS), _FAILED]
+            return found[0]
+    of = f" of session `{session}`" if session else ""
+    raise HooklineError(f"no event{of} has been written down yet")
 
 
 def verdict_word(verdict: str, width: int = 0) -> str:

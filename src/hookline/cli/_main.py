@@ -10,6 +10,7 @@ import click
 
 import hookline.cli
 from hookline._version import __version__
+from hookline.cli._failing import Trouble, fail
 from hookline.model.errors import HooklineError
 from hookline.model.text import visible
 
@@ -67,18 +68,12 @@ def run(args: list[str] | None = None) -> None:
     except HooklineError as exc:
         if debug:
             raise
-        _fail(str(exc), 1)
+        fail(str(exc), 2 if isinstance(exc, Trouble) else 1)
     except Exception as exc:
         if debug:
             raise
-        _fail(
+        fail(
             f"something went wrong that should not have: {type(exc).__name__}: {exc}. "
             "`hookline --debug …` shows where; please report it.",
             3,
         )
-
-
-def _fail(message: str, code: int) -> None:
-    label = click.style("error:", fg="red", bold=True)
-    click.echo(f"{label} {visible(message)}", err=True)
-    sys.exit(code)

@@ -7,16 +7,23 @@ import click
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from hookline.cli._journal import chosen, dsn_option, opened, verdict_word
+from hookline.app import App
+from hookline.cli._journal import JournalReader, chosen, dsn_option, opened, verdict_word
 from hookline.cli._output import print_json
-from hookline.explaining.explain import explain
+from hookline.config.discover import project_root
+from hookline.explaining.explain import events_of, explain
 from hookline.explaining.explanation import Explanation, Ran, Told, Unrun
 from hookline.model.errors import HooklineError, nearest
+from hookline.model.journal import Recorded
 from hookline.model.outcome import Substitution
 from hookline.model.text import visible
 from hookline.opening import open_app
+from hookline.store.journal.filters import Filter
 
 __all__ = ["command"]
+
+# How many events of each kind are looked at for one of the person's own project.
+_LOOKED_AT = 50
 
 
 @click.command("explain")
@@ -40,17 +47,23 @@ def command(
 ) -> None:
     """Tell all about one event of the journal: ID as `hookline log` shows it, or its beginning.
 
-    Without ID, the last event on which some hook did not simply pass.
+    Without ID, the last event on which some hook did not simply pass. With --hook, the last on
+    which that hook ran; if it never did, the last of a kind that it is on.
 
     \b
       hookline explain                  why was this denied?
-      hookline explain --hook my-hook   why did my hook not run?
+      hookline explain --hook my-hook   what did my hook say, or why did it not run?
     """
     if event_id is not None and last:
         raise click.UsageError("an ID and --last are two different events")
+    if event_id is not None and session is not None:
+        raise click.UsageError("an ID is one event, whatever its session: leave out --session")
     here = open_app(config=os.path.abspath(config) if config else None)
     with opened(here.home, dsn) as reader:
-        recorded = chosen(reader, event_id, last=last, session=session)
+        meant = None
+        if hook is not None and event_id is None and not last:
+            meant = _last_of(hook, reader, here, session)
+        recorded = meant or chosen(reader, event_id, last=last, session=session)
     # The hooks that hold at the event's own place, not at the person's.
     app = open_app(cwd=recorded.cwd or recorded.project_dir or None, config=here.config)
     explanation = explain(recorded, app)
@@ -62,16 +75,37 @@ def command(
         _print(explanation)
 
 
+def _last_of(hook: str, reader: JournalReader, app: App, session: str | None) -> Recorded | None:
+    """The last event on which the hook ran, or of a kind that it is on; of this project, if any."""
+    ran = reader.query(Filter(session=session, hook=hook, limit=1))
+    if ran:
+        return ran[0]
+    found = [
+        each
+        for event in events_of(hook, app)
+        for each in reader.query(Filter(session=session, event=event, limit=_LOOKED_AT))
+    ]
+    root = project_root(app.cwd, project_var=None)
+    here = [each for each in found if each.project_dir == root]
+    return max(here or found, key=lambda each: each.seq, default=None)
+
+
 def _narrowed(explanation: Explanation, name: str) -> Explanation:
     """Only one hook of it. Raises HooklineError when there is none of this name."""
     ran = tuple(each for each in explanation.ran if each.hook == name)
     not_run = tuple(each for each in explanation.not_run if each.hook == name)
     if not ran and not not_run:
+        if not explanation.event:
+            raise HooklineError(
+                f"no hook was asked on event {explanation.id}, `{name}` neither: what came in "
+                f"could not be read. `hookline explain {explanation.id}` tells more"
+            )
         known = [each.hook for each in explanation.ran]
         known += [each.hook for each in explanation.not_run]
         place = explanation.project_dir or explanation.cwd
         hint = nearest(name, known) or "`hookline list` there shows those that do"
-        raise HooklineError(f"no hook called `{name}` counts for `{place}`; {hint}")
+        where = f"for `{place}`" if place else "there"
+        raise HooklineError(f"no hook called `{name}` counts {where}; {hint}")
     return replace(explanation, ran=ran, not_run=not_run)
 
 

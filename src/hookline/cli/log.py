@@ -2,12 +2,14 @@
 
 import os
 import time
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 from msgspec.structs import replace
 
+from hookline.cli._failing import complain
 from hookline.cli._journal import (
     JournalReader,
     dsn_option,
@@ -17,19 +19,25 @@ from hookline.cli._journal import (
     wanted,
 )
 from hookline.cli._output import print_json
-from hookline.explaining.recorded import as_json, deciders
+from hookline.explaining.recorded import as_json, deciders, event_of
+from hookline.explaining.replies import substitutions
 from hookline.journals import journal_file
 from hookline.model.errors import HooklineError
 from hookline.model.journal import Recorded
 from hookline.model.text import visible
+from hookline.model.verdicts import Verdict
 from hookline.opening import open_app
 from hookline.store.journal.filters import Filter
+from hookline.store.journal.reader import NoJournal
 
 __all__ = ["command"]
 
 _POLL = 0.2
 _AT_ONCE = 500
 _LONGEST = 90
+_LASTING = 2
+
+Place: TypeAlias = tuple[int, int] | None
 
 
 @click.command("log")
@@ -54,69 +62,101 @@ def command(limit: int, follow: bool, dsn: str | None, lines: bool, **given: Any
     """
     home = open_app().home
     filters = wanted(given, limit=limit)
-    try:
-        with opened(home, dsn) as reader:
-            newest = reader.query(Filter(limit=1))
-            found = list(reversed(reader.query(filters)))
-    except HooklineError:
-        if not follow:
-            raise
-        newest, found = [], []  # it may be that nothing was written down yet
-    for recorded in found:
-        _print(recorded, lines)
     if follow:
-        after = max((each.seq for each in (*newest, *found)), default=0)
-        _Follower(home, dsn, replace(filters, after_seq=after, limit=_AT_ONCE), lines).follow()
-    elif not found and not lines:
+        _Follower(home, dsn, filters, lines).follow()
+        return
+    with opened(home, dsn) as reader:
+        found = reader.query(filters)
+    for recorded in reversed(found):
+        _print(recorded, lines)
+    if not found and not lines:
         click.echo("No such event has been written down.", err=True)
 
 
 class _Follower:
-    """Prints new events as they are written."""
+    """Prints the newest events, and then new ones as they are written."""
 
     def __init__(self, home: str, dsn: str | None, filters: Filter, lines: bool) -> None:
+        self._file = None if dsn else journal_file(home)
         self._home = home
         self._dsn = dsn
         self._filters = filters
         self._lines = lines
+        self._after: int | None = None
+        """The number behind which events are new; None before any were read."""
+        self._place: Place = None
+        self._failures = 0
 
     def follow(self) -> None:
         """Until the person has seen enough."""
-        try:
+        with suppress(KeyboardInterrupt):
             while True:
-                place = self._place()
-                # What cannot be read now may be there again, or for the first time, in a moment.
-                with suppress(HooklineError), opened(self._home, self._dsn) as reader:
-                    self._read(reader, place)
+                self._look()
                 time.sleep(_POLL)
-        except KeyboardInterrupt:
-            return
 
-    def _read(self, reader: JournalReader, place: int) -> None:
+    def _look(self) -> None:
+        """Reads the journal that is there now, for as long as it is that one."""
+        place, before = self._where(), self._place
+        self._place = place
+        if place != before and self._after is not None:
+            self._after = 0  # in another file the numbers begin again
+        if self._file and place is None and (self._after is not None or self._has_complained):
+            return  # a new one may begin
+        try:
+            with opened(self._home, self._dsn) as reader:
+                self._read(reader, place)
+        except NoJournal:
+            self._after = 0  # all that will be in it is new
+        except HooklineError as error:
+            self._complain(error)
+
+    @property
+    def _has_complained(self) -> bool:
+        return self._failures >= _LASTING
+
+    def _complain(self, error: HooklineError) -> None:
+        """Once; and not of what is over in a moment, such as a journal that is being made."""
+        self._failures += 1
+        if self._failures == _LASTING:
+            complain(str(error))
+
+    def _read(self, reader: JournalReader, place: Place) -> None:
         """What comes, while the journal is the one that was opened."""
-        newest = reader.query(Filter(limit=1))
-        if not newest or newest[0].seq < (self._filters.after_seq or 0):
-            self._filters = replace(self._filters, after_seq=0)
+        if self._where() != place:
+            return  # it was replaced before it was opened
+        if self._after is None:
+            newest, found = reader.query(Filter(limit=1)), reader.query(self._filters)
+            for recorded in reversed(found):
+                _print(recorded, self._lines)
+            self._after = max((each.seq for each in (*newest, *found)), default=0)
         seen: int | None = None
-        while self._place() == place:
+        while self._where() == place:
             version = reader.version()
             if version != seen:
                 seen = version
-                self._print_new(reader)
+                self._print_new(reader, self._after)
+            self._failures = 0
             time.sleep(_POLL)
 
-    def _print_new(self, reader: JournalReader) -> None:
-        while found := reader.query(self._filters):
+    def _print_new(self, reader: JournalReader, after: int) -> None:
+        newest = reader.query(Filter(limit=1))
+        if not newest or newest[0].seq < after:
+            after = 0  # it was emptied
+        while found := reader.query(replace(self._filters, after_seq=after, limit=_AT_ONCE)):
             for recorded in found:
                 _print(recorded, self._lines)
-            self._filters = replace(self._filters, after_seq=found[-1].seq)
+            after = found[-1].seq
+        self._after = after
 
-    def _place(self) -> int:
+    def _where(self) -> Place:
         """Which file it is: one that was found damaged is set aside, and a new one begun."""
+        if self._file is None:
+            return None
         try:
-            return 0 if self._dsn else os.stat(journal_file(self._home)).st_ino
+            found = os.stat(self._file)
         except OSError:
-            return 0
+            return None
+        return found.st_dev, found.st_ino
 
 
 def _print(recorded: Recorded, lines: bool) -> None:
@@ -126,6 +166,7 @@ def _print(recorded: Recorded, lines: bool) -> None:
     when = click.style(f"{recorded.at.astimezone():%Y-%m-%d %H:%M:%S}", dim=True)
     by = ", ".join(dict.fromkeys(run.hook for run in deciders(recorded)))
     decided = f"  {click.style(visible(by), fg='cyan')}" if by else ""
+    marks = "".join(f"  {click.style(mark, fg='yellow')}" for mark in _marks(recorded))
     tool = f"{recorded.tool_name} " if recorded.tool_name != recorded.subject else ""
     about = " ".join(visible(f"{tool}{recorded.subject or recorded.failure}").split())
     about = about if len(about) <= _LONGEST else f"{about[: _LONGEST - 1]}…"
@@ -133,5 +174,21 @@ def _print(recorded: Recorded, lines: bool) -> None:
     click.echo(
         f"{when}  {verdict_word(recorded.verdict, 6)}  {recorded.event or '(unreadable)':<19}  "
         f"{machine}{visible(recorded.dialect):<12} {recorded.ns / 1e6:8.2f} ms  "
-        f"{click.style(visible(recorded.id), dim=True)}  {about}{decided}"
+        f"{click.style(visible(recorded.id), dim=True)}  {about}{decided}{marks}"
     )
+
+
+def _marks(recorded: Recorded) -> Iterator[str]:
+    """What the verdict does not tell."""
+    if recorded.answer.get("rewrite") and _is_rewritten(recorded):
+        yield "rewritten"
+    failed = len({(run.hook, run.source) for run in recorded.runs if run.failed is not None})
+    if failed:
+        yield f"{failed} hook{'s' if failed > 1 else ''} failed"
+
+
+def _is_rewritten(recorded: Recorded) -> bool:
+    """Whether a rewrite reached the client: nothing was held back, also not in place of it."""
+    changes = substitutions(recorded, event_of(recorded).event)
+    said_otherwise = any(each.was.startswith("rewrite.") for each in changes)
+    return not said_otherwise and recorded.verdict not in {Verdict.DENY, Verdict.HALT}

@@ -2,34 +2,47 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 from msgspec import to_builtins
+from msgspec.structs import replace
 
 from hookline.app import App
 from hookline.cli._ending import run
-from hookline.cli._journal import dsn_option, filter_options, opened, verdict_word, wanted
+from hookline.cli._failing import trouble
+from hookline.cli._journal import (
+    dsn_option,
+    filter_options,
+    known_dialect,
+    opened,
+    verdict_word,
+    wanted,
+)
 from hookline.cli._output import print_json
-from hookline.config.discover import project_root
+from hookline.config.discover import NAMES, project_root
 from hookline.explaining.cases import Case, case_in, case_of
 from hookline.explaining.judging import Judge
 from hookline.explaining.replay import CHANGES, Difference, Report, Side, replay
 from hookline.model.errors import HooklineError
 from hookline.model.text import visible
 from hookline.opening import open_app
+from hookline.store.journal.filters import Filter
 
 __all__ = ["command"]
 
 _WORDS = {
     "same": "the same",
     "milder": "milder",
+    "unknown": "not known: a hook that decided is another one now, and was not run",
     "stricter": "stricter",
     "text": "in other words",
 }
-_COLOURS = {"milder": "red", "stricter": "yellow", "text": "cyan"}
+_COLOURS = {"milder": "red", "unknown": "magenta", "stricter": "yellow", "text": "cyan"}
+_SHOWN = 1_000
+"""Characters of one text of a difference."""
 
 
 @click.command("replay")
@@ -52,7 +65,13 @@ _COLOURS = {"milder": "red", "stricter": "yellow", "text": "cyan"}
     type=click.Path(),
     help="Events of this file, one per line: payloads, or what `hookline log --json` printed.",
 )
-@click.option("--as", "dialect_of", metavar="DIALECT", help="Whose payloads, if they do not say.")
+@click.option(
+    "--as",
+    "dialect_of",
+    metavar="DIALECT",
+    callback=known_dialect,
+    help="Whose payloads, if they do not say.",
+)
 @click.option(
     "--run", "run_hooks", is_flag=True, help="Run programs, functions and requests for real."
 )
@@ -81,50 +100,74 @@ def command(
 ) -> None:
     """Judge recorded events once more and tell what would come out otherwise: a test of a policy.
 
-    Only rules and builtins are asked. A hook that runs a program, a function or a request is taken
-    to say what it said then; --run runs it instead. Exits with 1 when anything comes out
-    otherwise, with 0 when nothing does.
+    Only rules are asked, and builtins that do nothing but answer. Any other hook is taken to say
+    what it said then, if it is the same still; --run runs it instead. Exits with 0 when nothing
+    comes out otherwise, with 1 when anything does, with 2 when nothing could be judged.
 
     \b
       hookline replay --edited --since 7d
       hookline replay --config new.yaml --against old.yaml --captures payloads/
     """
+    _refuse_what_does_not_fit(captures, jsonl, dialect_of, given)
+    with trouble():
+        if captures:
+            cases = list(_captured(captures, dialect_of))
+        elif jsonl:
+            cases = list(_lines(jsonl, dialect_of))
+        else:
+            cases = _recorded(wanted(given, limit=limit), dsn)
+        if not cases:
+            raise HooklineError("there is no event to judge again")
+        then = Judge(_opener(against, False), run=run_hooks) if against else None
+        if then is None and all(case.then is None for case in cases):
+            # Payloads alone have no outcome; what holds now is the one thing to compare with.
+            if not config and not edited:
+                raise click.UsageError("say what to compare with: --config, --edited or --against")
+            then = Judge(_opener(None, False), run=run_hooks)
+        now = Judge(_opener(config, edited), run=run_hooks)
+        report = run(_replayed(cases, now, then, examples))
+        if as_json:
+            print_json({**to_builtins(report), "differs": report.differs})
+        else:
+            _print(report)
+        if not report.judged:
+            hint = "; `--as DIALECT` says whose payloads they are" if report.unread else ""
+            raise HooklineError(f"no event could be judged again{hint}")
+    sys.exit(1 if report.differs else 0)
+
+
+def _refuse_what_does_not_fit(
+    captures: str | None, jsonl: str | None, dialect_of: str | None, given: Mapping[str, Any]
+) -> None:
     if captures and jsonl:
         raise click.UsageError("--captures and --jsonl are two different places")
     if (captures or jsonl) and any(value is not None for value in given.values()):
         raise click.UsageError("only the journal is searched: leave out what narrows it")
-    home = open_app().home
-    if captures:
-        cases = list(_captured(captures, dialect_of))
-    elif jsonl:
-        cases = list(_lines(jsonl, dialect_of))
-    else:
-        with opened(home, dsn) as reader:
-            cases = [case_of(each) for each in reversed(reader.query(wanted(given, limit=limit)))]
-    if not cases:
-        raise HooklineError("there is no event to judge again")
-    then = Judge(_opener(against, False), run=run_hooks) if against else None
-    if then is None and all(case.then is None for case in cases):
-        # Payloads alone have no outcome; what holds now is the one thing to compare with.
-        if not config and not edited:
-            raise click.UsageError("say what to compare with: --config, --edited or --against")
-        then = Judge(_opener(None, False), run=run_hooks)
-    now = Judge(_opener(config, edited), run=run_hooks)
-    report = run(_replayed(cases, now, then, examples))
-    if as_json:
-        print_json({**to_builtins(report), "differs": report.differs})
-    else:
-        _print(report)
-    sys.exit(1 if report.differs else 0)
+    if dialect_of is not None and not (captures or jsonl):
+        raise click.UsageError("--as is for payloads: the journal knows whose its events are")
+
+
+def _recorded(filters: Filter, dsn: str | None) -> list[Case]:
+    """The newest events of the journal, the oldest of them first."""
+    limit = filters.limit
+    with opened(open_app().home, dsn) as reader:
+        found = reader.query(replace(filters, limit=limit + 1))
+    if len(found) > limit:
+        click.echo(f"note: only the newest {limit} events; --limit says how many", err=True)
+    return [case_of(each) for each in reversed(found[:limit])]
 
 
 def _opener(config: str | None, edited: bool) -> Callable[[str], App]:
-    """Opens an app for a project; one that is not on this machine is the person's own."""
+    """Opens an app for a project; for one that nobody here knows, that of the person's own."""
     here = open_app(config=os.path.abspath(config) if config else None, edited=edited)
     own = project_root(here.cwd, project_var=None)
 
     def open_for(project_dir: str) -> App:
-        root = project_dir if project_dir and os.path.isdir(project_dir) else own
+        # Of a project that was removed, what was trusted there is still in force.
+        known = os.path.isdir(project_dir) or any(
+            here.loader.is_trusted(os.path.join(project_dir, name)) for name in NAMES
+        )
+        root = project_dir if project_dir and known else own
         return App(
             env=here.env,
             cwd=here.cwd,
@@ -182,6 +225,8 @@ def _print(report: Report) -> None:
         _print_counts(report.approximate)
     for why, count in report.skipped.items():
         click.echo(f"{count:>7} left out: {why}")
+    for name, why in report.unread:
+        click.secho(f"        {visible(name)}: {visible(why)}", dim=True)
     for label, hooks in (
         ("were not run and taken to say what they said then", report.recalled),
         (
@@ -215,4 +260,5 @@ def _print_side(label: str, side: Side, other: Side) -> None:
     by = f"  {visible(', '.join(side.by))}" if side.by else ""
     click.echo(f"    {label} {verdict_word(side.verdict)}{by}")
     for text in (*side.reasons, *(each for each in side.texts if each not in other.texts)):
-        click.echo("        " + visible(text).replace("\n", "\n        "))
+        more = f"\n… and {len(text) - _SHOWN} more characters" if len(text) > _SHOWN else ""
+        click.echo("        " + (visible(text[:_SHOWN]) + more).replace("\n", "\n        "))

@@ -15,11 +15,11 @@ from hookline.explaining.replies import excerpt, substitutions, told
 from hookline.explaining.surroundings import Key, Surroundings
 from hookline.explaining.unrun import Inquiry
 from hookline.model.errors import HooklineError
-from hookline.model.events import Event
+from hookline.model.events import Event, SessionStart
 from hookline.model.hook import Hook
 from hookline.model.journal import Recorded, RecordedRun
 
-__all__ = ["explain"]
+__all__ = ["events_of", "explain"]
 
 
 # What is told of an event as it was recorded.
@@ -67,6 +67,17 @@ def explain(recorded: Recorded, app: App) -> Explanation:
         notes=tuple(dict.fromkeys(_notes(recorded, now))),
         same_config=now.is_same(recorded),
     )
+
+
+def events_of(name: str, app: App) -> tuple[str, ...]:
+    """The events that hooks of this name are on, by all that is written where the app is."""
+    try:
+        # Of which kind it is makes no difference to what is written.
+        here = Surroundings.of(app, SessionStart(cwd=app.cwd), "")
+    except HooklineError:
+        return ()
+    written = (*here.written, *(hook for hook, _, _ in here.drafts()))
+    return tuple(dict.fromkeys(id for hook in written if hook.name == name for id in hook.events))
 
 
 class _Now(Struct, frozen=True, kw_only=True):

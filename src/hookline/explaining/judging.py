@@ -1,31 +1,35 @@
 """Events judged once more, without what hooks do to the world.
 
-Rules and builtins are asked for real. A hook that runs a program, a function or a request is taken
-to say what it said when the event happened, if it ran then; else what it would say is not known.
+Rules are asked for real, and builtins that only answer. Any other hook is taken to say what it said
+when the event happened, if it ran then and is the same still; else what it would say is not known.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, ClassVar, Literal
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from hookline.app import App
+from hookline.config.named import named_paths
+from hookline.config.pins import glob_files
 from hookline.explaining.cases import Case
 from hookline.explaining.recorded import answer_of, file_of
-from hookline.explaining.surroundings import key_of
 from hookline.model.answers import PASS, Answer
 from hookline.model.errors import HandlerError, HooklineError
 from hookline.model.events import Event
 from hookline.model.hook import Hook
-from hookline.model.journal import Recorded
+from hookline.model.journal import Recorded, RecordedRun
 from hookline.model.outcome import Outcome
-from hookline.model.ports import Caller, Handler, HandlerModule, KeyProblem, Services
+from hookline.model.ports import Call, Caller, Handler, HandlerModule, KeyProblem, Services
 
 __all__ = ["Judge", "Judged"]
 
-# These answer from what they are given.
-_HARMLESS = frozenset({"rule", "builtin", "native"})
+# These answer from what they are given; of builtins, those that do not say otherwise.
+_HARMLESS = frozenset({"rule", "native"})
+_SOMETIMES = "builtin"
 
 
 class Judged(Struct, frozen=True):
@@ -72,9 +76,24 @@ class Judge:
 
     def _harmless(self, modules: Mapping[str, HandlerModule]) -> dict[str, HandlerModule]:
         return {
-            kind: module if kind in _HARMLESS else _StandIn(module, self._asked)
+            kind: module
+            if kind in _HARMLESS
+            else _StandIn(module, self._asked, _acts if kind == _SOMETIMES else _always)
             for kind, module in modules.items()
         }
+
+
+def _always(hook: Hook, services: Services) -> frozenset[str]:
+    return frozenset(hook.events)
+
+
+def _acts(hook: Hook, services: Services) -> frozenset[str]:
+    """The events of the hook on which a builtin does more than answer."""
+    values = hook.handler.values
+    module = services.builtin(values["use"])
+    acts = getattr(module, "ACTS", ())
+    told = acts(convert(values.get("with", {}), module.Options)) if callable(acts) else acts
+    return frozenset(told).intersection(hook.events)
 
 
 class _Asked:
@@ -91,27 +110,54 @@ class _Asked:
 
     def said_by(self, hook: Hook) -> Answer:
         """What the hook said then; pass when nothing is known. Raises HandlerError if it failed."""
-        runs = self.then.runs if self.then is not None else ()
-        mine = [run for run in runs if (run.hook, file_of(run.source)) == key_of(hook)]
-        if not mine:
+        run = self._run_of(hook)
+        if run is None:
             self.unknown[hook.name] = None
             return PASS
         self.recalled[hook.name] = None
+        if run.failed is not None:
+            raise HandlerError(run.failed)
+        return answer_of(run)
+
+    def _run_of(self, hook: Hook) -> RecordedRun | None:
+        """What the hook did then, if it would do the same today."""
+        then, doing = self.then, hook.doing()
+        if then is None or _was_changed(hook, then.at):
+            return None
+        mine = [run for run in then.runs if (run.hook, run.doing) == (hook.name, doing)]
+        # It may have been copied to another file; where several have it, that of its own counts.
+        own = [run for run in mine if file_of(run.source) == hook.source.file] or mine
         # The last word is the one on the final input.
-        if mine[-1].failed is not None:
-            raise HandlerError(mine[-1].failed)
-        return answer_of(mine[-1])
+        return own[-1] if own else None
+
+
+def _was_changed(hook: Hook, since: datetime) -> bool:
+    """Whether a file that the hook names has come or been written to since a moment.
+
+    The time at which its entry was last touched tells it, which nobody can set back.
+    """
+    moment = since.timestamp()
+    for path in dict.fromkeys((*named_paths(hook), *glob_files(hook))):
+        try:
+            if os.stat(path).st_ctime > moment:
+                return True
+        except (OSError, ValueError):
+            continue  # a word that is no name of a file, or of one that is not there
+    return False
 
 
 class _StandIn:
-    """In place of a handler module: the same keys, and nothing is run."""
+    """In place of a handler module: the same keys, and nothing happens to the world."""
 
-    def __init__(self, module: HandlerModule, asked: _Asked) -> None:
+    def __init__(
+        self, module: HandlerModule, asked: _Asked, acts: Callable[[Hook, Services], frozenset[str]]
+    ) -> None:
         self.KEYS = module.KEYS
         self.EXTRA_KEYS = module.EXTRA_KEYS
         self.COMBINES = module.COMBINES
         self._module = module
         self._asked = asked
+        self._acts = acts
 
     def check(
         self, values: Mapping[str, Any], hook: Hook, services: Services
@@ -120,8 +166,12 @@ class _StandIn:
         return self._module.check(values, hook, services)
 
     def make(self, hook: Hook, services: Services) -> Handler:
-        """One that remembers."""
-        return _Remembered(hook, self._asked)
+        """One that remembers, where the hook itself would act."""
+        acts = self._acts(hook, services)
+        if acts.issuperset(hook.events):
+            return _Remembered(hook, self._asked)
+        made = self._module.make(hook, services)
+        return _Partly(_Remembered(hook, self._asked), acts, made) if acts else made
 
 
 class _Remembered:
@@ -133,3 +183,21 @@ class _Remembered:
 
     def answer(self, event: Event, caller: Caller) -> Answer:
         return self._asked.said_by(self._hook)
+
+
+class _Partly:
+    """One that remembers on some events, and asks the hook itself on the others."""
+
+    instant: ClassVar[Literal[False]] = False
+
+    def __init__(self, remembered: _Remembered, acts: frozenset[str], made: Handler) -> None:
+        self._remembered = remembered
+        self._acts = acts
+        self._made = made
+
+    async def run(self, call: Call) -> Answer:
+        if call.event.event_id() in self._acts:
+            return self._remembered.answer(call.event, call.caller)
+        if self._made.instant:
+            return self._made.answer(call.event, call.caller)
+        return await self._made.run(call)

@@ -18,8 +18,9 @@ from hookline.model.verdicts import Verdict
 
 __all__ = ["CHANGES", "Difference", "Report", "Side", "replay"]
 
-CHANGES = ("milder", "stricter", "text")
-"""What is worse than the same, the worst first."""
+CHANGES = ("milder", "unknown", "stricter", "text")
+"""What is worse than the same, the worst first; ``unknown`` where a hook that decided is another
+one now, and was not run."""
 
 
 class Side(Struct, frozen=True, kw_only=True):
@@ -43,7 +44,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     """One event that comes out otherwise."""
 
     change: str
-    """``milder``, ``stricter`` or ``text``."""
+    """``milder``, ``unknown``, ``stricter`` or ``text``."""
     name: str
     event: str
     subject: str
@@ -59,11 +60,15 @@ class Report(Struct, kw_only=True):
     """What came of a replay."""
 
     counts: dict[str, int]
-    """``same``, ``milder``, ``stricter`` and ``text``."""
+    """``same``, ``milder``, ``unknown``, ``stricter`` and ``text``."""
     approximate: dict[str, int]
     """The same for events that were stored redacted or cut."""
     skipped: dict[str, int]
     """Events that could not be compared, by the reason."""
+    unread: list[tuple[str, str]]
+    """Some of those that could not be read, each with what is wrong with it."""
+    by_two: bool
+    """Whether two configs are compared on the same payloads, rather than one with the record."""
     recalled: dict[str, int]
     """Hooks that were not run but taken to say what they said, and on how many events."""
     unknown: dict[str, int]
@@ -73,7 +78,15 @@ class Report(Struct, kw_only=True):
     @property
     def differs(self) -> bool:
         """Whether anything that is known for certain comes out otherwise."""
-        return any(self.counts[change] for change in CHANGES)
+        # Of a payload that is not whole two configs still say for certain that they differ.
+        return any(
+            self.counts[change] or (self.by_two and self.approximate[change]) for change in CHANGES
+        )
+
+    @property
+    def judged(self) -> int:
+        """How many events were judged again."""
+        return sum(self.counts.values()) + sum(self.approximate.values())
 
 
 async def replay(
@@ -87,6 +100,8 @@ async def replay(
         counts=dict.fromkeys(("same", *CHANGES), 0),
         approximate=dict.fromkeys(("same", *CHANGES), 0),
         skipped={},
+        unread=[],
+        by_two=then is not None,
         recalled={},
         unknown={},
         differences=[],
@@ -95,6 +110,8 @@ async def replay(
         why = _skipped(case, then is None)
         if why:
             _count(report.skipped, why)
+            if case.event is None and len(report.unread) < examples:
+                report.unread.append((case.name, case.why))
             continue
         judged = await now.judge(case)
         before = (await then.judge(case)) if then is not None else None
@@ -130,7 +147,9 @@ def _enter(
     for name in unknown:
         _count(report.unknown, name)
     change = _change(was, now)
-    approximate = case.then is not None and case.then.approximate and before is None
+    if change != "same" and not _names(was).isdisjoint(judged.unknown):
+        change = "unknown"
+    approximate = case.then is not None and case.then.approximate
     tally = report.approximate if approximate else report.counts
     tally[change] += 1
     alike = [each for each in report.differences if each.change == change]
@@ -155,6 +174,10 @@ def _change(was: Side, now: Side) -> str:
     if now.strictness != was.strictness:
         return "stricter" if now.strictness > was.strictness else "milder"
     return "same" if (was.reasons, was.texts) == (now.reasons, now.texts) else "text"
+
+
+def _names(side: Side) -> set[str]:
+    return {each.rpartition(" (")[0] for each in side.by}
 
 
 def _side(recorded: Recorded) -> Side:

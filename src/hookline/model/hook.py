@@ -158,6 +158,14 @@ class Hook(Struct, frozen=True, kw_only=True):
         inner = self.start.directory if self.start is not None else ""
         return os.path.join(self.project_dir, inner) if inner else self.project_dir
 
+    def doing(self) -> str:
+        """A digest of what it runs and how, whenever it runs and whatever its failure means."""
+        from hashlib import sha256
+
+        values = sorted((key, repr(value)) for key, value in self.handler.values.items())
+        text = repr((self.handler.kind, values, self.env, self.speaks, self.start))
+        return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
     def identity(self) -> tuple[object, ...]:
         """Two hooks with the same identity would do the same thing: one of them is enough."""
         return (

@@ -67,6 +67,8 @@ class RecordedRun(Struct, frozen=True, kw_only=True):
     source: str
     """File and line."""
     handler: str
+    doing: str = ""
+    """A digest of what it ran, by which it is known again; empty for a rule."""
     verdict: str
     reason: str = ""
     ns: int = 0

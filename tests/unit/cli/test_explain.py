@@ -426,6 +426,99 @@ class TestWhichEvent:
         assert explained(machine)["subject"] == "git push"
         assert explained(machine, "--last")["subject"] == "ls"
 
+    @pytest.mark.parametrize(
+        "entry",
+        [
+            "rewrite: {input: {command: new}}",
+            "context: Mind.",
+            "run: 'exit 7', on_error: warn",
+            "deny: No., mode: observe",
+        ],
+    )
+    def test_a_hook_that_did_more_than_pass_counts_whatever_came_of_it(
+        self, machine: Machine, entry: str
+    ) -> None:
+        machine.trust(
+            hooks(
+                "name: no, on: pre_tool_use, match: {command: git *}, deny: No.",
+                f"name: more, on: pre_tool_use, match: {{command: old}}, {entry}",
+            )
+        )
+        machine.hook(shell("git push"))
+        machine.hook(shell("old"))
+        machine.hook(shell("ls"))
+        told = explained(machine)
+        assert (told["subject"], told["verdict"]) == ("old", "pass")
+
+    def test_of_a_hook_the_last_on_which_it_ran(self, machine: Machine) -> None:
+        machine.trust(
+            hooks(
+                "name: no, on: pre_tool_use, match: {command: git *}, deny: No.",
+                "name: fmt, on: post_tool_use, match: {command: git *}, run: 'exit 7'",
+            )
+        )
+        machine.hook({**shell("git diff"), "event": "post_tool_use"})
+        machine.hook({**shell("ls"), "event": "post_tool_use"})
+        machine.hook(shell("git push"))
+        told = explained(machine, "--hook", "fmt")
+        assert (told["event"], told["subject"]) == ("post_tool_use", "git diff")
+        assert told["ran"][0]["failed"].startswith("exit code 7")
+        assert explained(machine, "--hook", "fmt", "--last")["subject"] == "git push"
+
+    def test_of_a_hook_that_never_ran_the_last_of_a_kind_that_it_is_on(
+        self, machine: Machine
+    ) -> None:
+        machine.trust(
+            hooks(
+                "name: no, on: pre_tool_use, deny: No.",
+                "name: fmt, on: [permission_request, post_tool_use], match: {command: rm *}, run: x",
+            )
+        )
+        machine.hook({**shell("ls"), "event": "post_tool_use"})
+        machine.hook(shell("git push"))
+        told = explained(machine, "--hook", "fmt")
+        assert (told["event"], told["subject"]) == ("post_tool_use", "ls")
+        assert told["not_run"][0]["why"] == "`command` is `ls`, not `rm *`"
+
+    def test_of_a_hook_that_is_not_trusted_yet_the_last_of_a_kind_that_it_is_on(
+        self, machine: Machine
+    ) -> None:
+        machine.write(machine.config, hooks("name: mine, on: post_tool_use, deny: x"))
+        machine.hook({**shell("ls"), "event": "post_tool_use"})
+        machine.hook(shell("pwd"))
+        told = explained(machine, "--hook", "mine")
+        assert (told["subject"], told["not_run"][0]["cause"]) == ("ls", "untrusted")
+
+    def test_of_a_hook_that_never_ran_an_event_of_the_project_comes_first(
+        self, machine: Machine
+    ) -> None:
+        machine.trust(hooks("name: mine, on: pre_tool_use, match: {tool: edit}, deny: x"))
+        other = machine.base / "other"
+        (other / ".git").mkdir(parents=True)
+        machine.hook(shell("here"))
+        machine.hook(shell("there", cwd=str(other)))
+        assert explained(machine, "--last")["subject"] == "there"
+        assert explained(machine, "--hook", "mine")["subject"] == "here"
+
+    def test_of_a_hook_nothing_is_told_where_nothing_could_be_read(self, machine: Machine) -> None:
+        machine.trust(hooks("name: mine, on: stop, run: x"))
+        machine.hook(b"{half", "pre_tool_use")
+        done = machine.call("explain", "--hook", "mine")
+        assert (done.code, done.out) == (1, "")
+        assert "`mine` neither: what came in could not be read" in done.err
+        assert "``" not in done.err
+
+    def test_an_id_and_a_session_do_not_go_together(self, machine: Machine) -> None:
+        machine.hook(shell("ls", id="e1", session_id="one"))
+        done = machine.call("explain", "e1", "--session", "two")
+        assert (done.code, done.out) == (2, "")
+        assert "leave out --session" in done.err
+
+    def test_by_its_id_though_many_newer_ones_begin_with_it(self, machine: Machine) -> None:
+        for name in ("e1", *(f"e1{at}" for at in range(10, 35))):
+            machine.hook(shell(f"echo {name}", id=name))
+        assert explained(machine, "e1")["subject"] == "echo e1"
+
     def test_with_nothing_but_passes_the_last(self, machine: Machine) -> None:
         machine.hook(shell("ls"))
         machine.hook(shell("pwd"))

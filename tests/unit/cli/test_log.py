@@ -4,9 +4,13 @@ import json
 import re
 import selectors
 import signal
+import sqlite3
 import subprocess
 import time
+from contextlib import closing
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -18,6 +22,9 @@ hooks:
   - {name: no-push, on: pre_tool_use, match: {command: "git push*"}, deny: Not this.}
   - {name: sure, on: pre_tool_use, match: {command: "rm *"}, ask: Sure?}
   - {name: tell, on: session_start, context: Be kind.}
+  - {name: better, on: pre_tool_use, match: {command: old}, rewrite: {input: {command: new}}}
+  - {name: fmt, on: post_tool_use, run: "exit 7"}
+  - {name: lint, on: post_tool_use, match: {command: both}, run: "exit 8"}
 """
 LINE = re.compile(
     r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  (?P<verdict>\w+) +(?P<event>\w+) +(?P<dialect>[\w-]+) +"
@@ -87,6 +94,7 @@ def test_json_has_all_of_an_event_on_one_line(machine: Machine) -> None:
         (("--verdict", "deny"), ["git push"]),
         (("--verdict", "ask", "--verdict", "ask"), ["rm x"]),
         (("--tool", "shell"), ["git push", "rm x", "ls"]),
+        (("--tool", "Shell"), ["git push", "rm x", "ls"]),
         (("--hook", "tell"), ["startup"]),
         (("--dialect", "codex"), []),
         (("--text", "sure?"), ["rm x"]),
@@ -105,6 +113,49 @@ def test_filters_leave_what_is_wanted(
     machine.hook(shell("ls", session_id="two"))
     machine.hook({"event": "session_start", "source": "startup"})
     assert subjects(machine, *words) == found
+
+
+def test_until_a_day_is_until_its_end(machine: Machine) -> None:
+    machine.hook(shell("ls"))
+    at = datetime.fromisoformat(machine.call("log", "--json").lines[0]["at"]).astimezone()
+    assert subjects(machine, "--until", f"{at:%Y-%m-%d}") == ["ls"]
+    assert subjects(machine, "--until", f"{at - timedelta(days=1):%Y-%m-%d}") == []
+
+
+def test_a_line_ends_with_what_the_verdict_does_not_tell(machine: Machine) -> None:
+    def after(command: str) -> dict[str, object]:
+        return {"event": "post_tool_use", "tool": {"name": "shell", "command": command}}
+
+    machine.hook(shell("old"))
+    machine.hook(after("one"))
+    machine.hook(after("both"))
+    lines = [LINE.fullmatch(line) for line in machine.call("log").out.splitlines()]
+    assert [(each["verdict"], each["rest"]) for each in lines if each] == [
+        ("pass", "shell old  rewritten"),
+        ("pass", "shell one  1 hook failed"),
+        ("pass", "shell both  2 hooks failed"),
+    ]
+
+
+def test_a_rewrite_that_came_to_nothing_is_not_told(machine: Machine) -> None:
+    machine.trust(
+        RULES.replace("{command: new}}}", "{command: git push}}, priority: 10}")
+        + "  - {name: env, on: pre_tool_use, match: {command: colour}, rewrite: {env: {C: '1'}}}\n"
+    )
+    machine.hook(shell("old"))
+    payload = {
+        "session_id": "s1",
+        "cwd": str(machine.project),
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": "colour"},
+        "turn_id": "1",
+        "model": "m",
+    }
+    machine.call("hook", "codex", "PreToolUse", *machine.own, stdin=json.dumps(payload).encode())
+    told = machine.call("log").out
+    assert len(told.splitlines()) == 2
+    assert "rewritten" not in told
 
 
 def test_nothing_found_is_said_on_stderr(machine: Machine) -> None:
@@ -128,12 +179,24 @@ def test_without_a_journal_it_says_how_one_begins(machine: Machine) -> None:
     assert "there is no journal at" in done.err
 
 
+@pytest.mark.parametrize("command", ["log", "explain", "replay"])
+def test_a_journal_that_is_switched_off_says_where(machine: Machine, command: str) -> None:
+    machine.user_file.parent.mkdir(parents=True)
+    machine.user_file.write_text("version: 1\njournal: {enabled: false}\n", encoding="utf-8")
+    machine.hook(shell("ls"))
+    done = machine.call(command)
+    assert (done.code, done.out) == (1, "")
+    assert f"`journal.enabled` is false in {machine.user_file}" in done.err
+    assert "yet" not in done.err
+
+
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
         (("--event", "pre_tool_us"), "did you mean `pre_tool_use`?"),
         (("--since", "yesterday"), "is no time: write 30m"),
         (("--verdict", "no"), "'failed'"),
+        (("--dialect", "nope"), "no platform is called `nope`; known: basecoat, canonical, claude"),
     ],
 )
 def test_a_wrong_filter_says_what_can_be_written(
@@ -156,23 +219,27 @@ class Followed:
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self.process = process
-        assert process.stdout is not None
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(process.stdout, selectors.EVENT_READ)
 
     def line(self) -> str:
+        return self._line(self.process.stdout)
+
+    def complaint(self) -> str:
+        return self._line(self.process.stderr)
+
+    def _line(self, stream: IO[bytes] | None) -> str:
+        assert stream is not None
         until = time.monotonic() + 20
         text = b""
-        while not text.endswith(b"\n"):
-            assert self._selector.select(until - time.monotonic()), f"nothing came: {text!r}"
-            assert self.process.stdout is not None
-            byte = self.process.stdout.read(1)
-            assert byte, "it ended"
-            text += byte
+        with selectors.DefaultSelector() as selector:
+            selector.register(stream, selectors.EVENT_READ)
+            while not text.endswith(b"\n"):
+                assert selector.select(until - time.monotonic()), f"nothing came: {text!r}"
+                byte = stream.read(1)
+                assert byte, "it ended"
+                text += byte
         return text.decode()
 
     def close(self) -> None:
-        self._selector.close()
         self.process.kill()
         self.process.communicate(timeout=20)
 
@@ -227,5 +294,59 @@ def test_following_goes_on_when_a_new_journal_takes_the_place_of_the_old(machine
             file.rename(machine.base / file.name)
         machine.hook(shell("new"))
         assert "shell new" in followed.line()
+    finally:
+        followed.close()
+
+
+def test_following_misses_nothing_of_a_new_journal_that_has_more_than_the_old(
+    machine: Machine,
+) -> None:
+    for number in range(3):
+        machine.hook(shell(f"old {number}"))
+    followed = follow(machine, "-n", "1")
+    try:
+        assert "shell old 2" in followed.line()
+        # All of it is there at once, as after a burst between two looks.
+        journal, other = machine.state / "journal", machine.state / "other"
+        journal.rename(machine.base / "aside")
+        for number in range(5):
+            payload = json.dumps(shell(f"new {number}"))
+            machine.call("hook", "canonical", "--home", str(other), stdin=payload)
+        (other / "journal").rename(journal)
+        assert [f"new {at}" in followed.line() for at in range(5)] == [True] * 5
+    finally:
+        followed.close()
+
+
+def set_schema(machine: Machine, version: int) -> None:
+    with closing(sqlite3.connect(machine.state / "journal/journal.db")) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+
+
+def test_following_says_once_what_cannot_be_read_and_goes_on_when_it_can(machine: Machine) -> None:
+    machine.hook(shell("first"))
+    set_schema(machine, 99)
+    followed = follow(machine)
+    try:
+        assert "has the shape of a newer hookline (schema 99" in followed.complaint()
+        set_schema(machine, 1)
+        assert "shell first" in followed.line()
+        machine.hook(shell("second"))
+        assert "shell second" in followed.line()
+        followed.process.send_signal(signal.SIGINT)
+        assert followed.process.communicate(timeout=20) == (b"", b""), "nothing is said twice"
+    finally:
+        followed.close()
+
+
+def test_following_a_journal_that_is_switched_off_says_so(machine: Machine) -> None:
+    machine.user_file.parent.mkdir(parents=True)
+    machine.user_file.write_text("version: 1\njournal: {enabled: false}\n", encoding="utf-8")
+    followed = follow(machine)
+    try:
+        assert f"`journal.enabled` is false in {machine.user_file}" in followed.complaint()
+        machine.user_file.unlink()
+        machine.hook(shell("first"))
+        assert "shell first" in followed.line()
     finally:
         followed.close()

@@ -1,6 +1,7 @@
 """``hookline replay``: what a change of policy would have done to what has happened."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +45,15 @@ def replayed(machine: Machine, *words: str, code: int) -> Any:
     return done.json
 
 
+def counted(**counts: int) -> dict[str, int]:
+    return {**dict.fromkeys(("same", "milder", "unknown", "stricter", "text"), 0), **counts}
+
+
 def test_the_same_config_says_the_same(machine: Machine) -> None:
     machine.trust(OLD)
     session(machine, "git push", "rm x", "ls")
     report = replayed(machine, code=0)
-    assert report["counts"] == {"same": 4, "milder": 0, "stricter": 0, "text": 0}
+    assert report["counts"] == counted(same=4)
     assert report["differences"] == []
     assert report["differs"] is False
     assert "Events judged again: 4\n      4 the same\n" in machine.call("replay").out
@@ -65,7 +70,7 @@ def test_a_changed_policy_is_told_by_counts_and_examples(machine: Machine) -> No
         ),
     )
     report = replayed(machine, "--edited", code=1)
-    assert report["counts"] == {"same": 2, "milder": 1, "stricter": 1, "text": 1}
+    assert report["counts"] == counted(same=2, milder=1, stricter=1, text=1)
     found = {each["subject"]: each for each in report["differences"]}
     milder, stricter, text = found["git push"], found["curl x"], found["rm x"]
     assert (milder["change"], milder["was"]["verdict"], milder["now"]["verdict"]) == (
@@ -105,8 +110,11 @@ def test_a_session_or_a_time_may_be_chosen(machine: Machine) -> None:
     assert sum(replayed(machine, "--session", "s1", code=0)["counts"].values()) == 2
     assert sum(replayed(machine, "--since", "1h", code=0)["counts"].values()) == 3
     assert sum(replayed(machine, "--limit", "1", code=0)["counts"].values()) == 1
+    limited = machine.call("replay", "--limit", "2")
+    assert "note: only the newest 2 events" in limited.err
+    assert "note" not in machine.call("replay", "--limit", "3").err
     none = machine.call("replay", "--since", "2999-01-01")
-    assert none.code == 1
+    assert none.code == 2
     assert "there is no event to judge again" in none.err
 
 
@@ -150,8 +158,111 @@ class TestHooksThatAreNotRun:
         assert report["counts"]["stricter"] == 1
         assert report["unknown"] == report["recalled"] == {}
 
+    def test_one_that_is_another_now_is_not_taken_to_say_the_same(self, machine: Machine) -> None:
+        deny = "#!/bin/sh\necho no >&2\nexit 2\n"
+        machine.write("g.sh", deny, 0o755)
+        machine.write("h.sh", deny, 0o755)
+        machine.trust(hooks("name: guard, on: pre_tool_use, run: ./g.sh"))
+        session(machine, "ls")
+        machine.write(machine.config, hooks("name: guard, on: pre_tool_use, run: ./h.sh"))
+        report = replayed(machine, "--edited", code=1)
+        assert report["counts"] == counted(same=1, unknown=1)
+        assert (report["recalled"], report["unknown"]) == ({}, {"guard": 1})
+        (difference,) = report["differences"]
+        assert (difference["change"], difference["was"]["verdict"]) == ("unknown", "deny")
+        shown = machine.call("replay", "--edited").out
+        assert "1 not known: a hook that decided is another one now, and was not run" in shown
+        assert replayed(machine, "--edited", "--run", code=0)["counts"] == counted(same=2)
+
+    def test_one_whose_file_was_written_to_is_another(self, machine: Machine) -> None:
+        machine.write("g.sh", "#!/bin/sh\necho no >&2\nexit 2\n", 0o755)
+        machine.trust(hooks("name: guard, on: pre_tool_use, run: ./g.sh"))
+        session(machine, "ls")
+        assert replayed(machine, code=0)["recalled"] == {"guard": 1}
+        machine.write("g.sh", "#!/bin/sh\nexit 0\n", 0o755)
+        assert replayed(machine, "--edited", code=1)["counts"] == counted(same=1, unknown=1)
+
+    def test_one_that_was_moved_to_another_file_is_the_same(self, machine: Machine) -> None:
+        machine.write("g.sh", "#!/bin/sh\necho no >&2\nexit 2\n", 0o755)
+        text = hooks("name: guard, on: pre_tool_use, run: ./g.sh")
+        machine.trust(text)
+        session(machine, "ls")
+        machine.write("new.yaml", text)
+        report = replayed(machine, "--config", "new.yaml", code=0)
+        assert report["recalled"] == {"guard": 1}
+
+    def test_a_builtin_that_acts_is_not_asked(self, machine: Machine) -> None:
+        machine.trust(hooks("name: keep, use: limit-output, with: {max_bytes: 200}"))
+        event = {
+            "event": "post_tool_use",
+            "session_id": "s1",
+            "tool": {"name": "shell", "command": "ls", "output": "line\n" * 1_000},
+        }
+        outputs = machine.base / "outputs"
+        outputs.mkdir()
+        machine.env["TMPDIR"] = str(outputs)
+        machine.hook(event)
+        assert list(outputs.iterdir()), "the whole output is in a file"
+        shutil.rmtree(outputs)
+        outputs.mkdir()
+        report = replayed(machine, code=0)
+        assert (report["recalled"], report["counts"]) == ({"keep": 1}, counted(same=1))
+        assert not list(outputs.iterdir())
+
+    def test_a_builtin_is_asked_on_events_on_which_it_only_answers(self, machine: Machine) -> None:
+        text = "name: mcp, use: mcp-guard, with: {%s: [db.drop], pins: report, %s}"
+        check = "check: session_start"
+        machine.trust(hooks(text % ("ask", check)))
+        machine.hook({"event": "session_start", "source": "startup", "session_id": "s1"})
+        call = {"name": "mcp__db__drop", "mcp": {"server": "db", "tool": "drop"}}
+        machine.hook({"event": "pre_tool_use", "session_id": "s1", "tool": call})
+        assert replayed(machine, code=0)["recalled"] == {"mcp": 1}
+        machine.write(machine.config, hooks(text % ("deny", check)))
+        report = replayed(machine, "--edited", code=1)
+        assert report["counts"] == counted(same=1, stricter=1)
+
 
 class TestEventsThatDoNotCompare:
+    def test_two_configs_differ_on_a_redacted_event_as_on_any_other(self, machine: Machine) -> None:
+        machine.trust(OLD)
+        machine.hook(shell("echo " + "ghp_" + "A1b2" * 9))
+        machine.write("new.yaml", hooks("name: no, on: pre_tool_use, deny: No."))
+        words = ("--config", "new.yaml", "--against", str(machine.config))
+        report = replayed(machine, *words, code=1)
+        assert (report["counts"], report["approximate"]) == (counted(), counted(stricter=1))
+
+    def test_what_nobody_can_read_is_named_and_is_no_success(self, machine: Machine) -> None:
+        machine.write("one.jsonl", json.dumps({"hook_event_name": "PreToolUse"}) + "\n")
+        machine.write(machine.config, OLD)
+        done = machine.call("replay", "--jsonl", "one.jsonl", "--edited")
+        assert done.code == 2
+        assert "1 left out: it could not be read" in done.out
+        assert "one.jsonl:1: " in done.out
+        assert "no event could be judged again; `--as DIALECT` says whose" in done.err
+
+    def test_a_project_that_was_removed_is_judged_by_what_was_trusted(
+        self, machine: Machine
+    ) -> None:
+        machine.trust(OLD)
+        session(machine, "git push")
+        shutil.rmtree(machine.project)
+        elsewhere = machine.base / "elsewhere"
+        elsewhere.mkdir()
+        done = machine.call("replay", "--json", cwd=elsewhere)
+        assert (done.code, done.json["counts"]) == (0, counted(same=2))
+
+    def test_a_long_text_is_shown_by_its_beginning(self, machine: Machine) -> None:
+        machine.trust(OLD)
+        session(machine, "git push")
+        long = "No. " * 2_000
+        machine.write(
+            machine.config,
+            hooks(f"name: no-push, on: pre_tool_use, match: {{command: git *}}, deny: '{long}'"),
+        )
+        out = machine.call("replay", "--edited").out
+        assert len(out) < 3_000
+        assert "more characters" in out
+
     def test_redacted_events_are_counted_apart_and_fail_nothing(self, machine: Machine) -> None:
         token = "ghp_" + "A1b2" * 9
         machine.trust(
@@ -160,7 +271,7 @@ class TestEventsThatDoNotCompare:
         session(machine, f"echo {token}", "ls")
         report = replayed(machine, code=0)
         assert report["counts"]["same"] == 2
-        assert report["approximate"] == {"same": 0, "milder": 1, "stricter": 0, "text": 0}
+        assert report["approximate"] == counted(milder=1)
         (difference,) = report["differences"]
         assert difference["approximate"] is True
         out = machine.call("replay").out
@@ -283,12 +394,17 @@ class TestFromFiles:
     ) -> None:
         machine.write("bad.jsonl", json.dumps(shell("ls")) + "\n[1]\n")
         done = machine.call("replay", *words)
-        assert done.code == 1
+        assert done.code == 2
         assert hint in done.err
 
     @pytest.mark.parametrize(
         "words",
-        [("--captures", "a", "--jsonl", "b"), ("--captures", "a", "--session", "s")],
+        [
+            ("--captures", "a", "--jsonl", "b"),
+            ("--captures", "a", "--session", "s"),
+            ("--as", "codex"),
+            ("--captures", "a", "--as", "codx"),
+        ],
     )
     def test_options_that_do_not_go_together_are_refused(
         self, machine: Machine, words: tuple[str, ...]
@@ -301,7 +417,7 @@ def test_a_config_that_is_wrong_says_where(machine: Machine) -> None:
     session(machine, "ls")
     machine.write("new.yaml", "version: 1\nhoks: []\n")
     done = machine.call("replay", "--config", "new.yaml")
-    assert done.code == 1
+    assert done.code == 2, "1 says that a policy has changed"
     assert "new.yaml:2" in done.err
 
 

@@ -88,6 +88,7 @@ def _run(run: Run) -> _Run:
         hook=known.name,
         source=known.source,
         handler=known.handler,
+        doing=known.doing,
         verdict=answer.verdict._value_,
         reason=answer.reason,
         ns=run.ns,
@@ -106,6 +107,7 @@ class _Known(Struct, frozen=True):
     name: str
     source: str
     handler: str
+    doing: str
     mode: str
 
 
@@ -118,8 +120,15 @@ def _get_to_know(hook: Hook) -> _Known:
     if len(_known) >= _MOST_KNOWN:
         _known.clear()
     # The hook itself is kept, so that no other one can have its number.
+    kind = hook.handler.kind
     known = _known[id(hook)] = _Known(
-        hook, hook.name.replace("\n", " "), str(hook.source), hook.handler.kind, hook.mode.value
+        hook,
+        hook.name.replace("\n", " "),
+        str(hook.source),
+        kind,
+        # What a rule says is all there is to it, and is asked again.
+        "" if kind == "rule" else hook.doing(),
+        hook.mode.value,
     )
     return known
 
