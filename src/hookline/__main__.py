@@ -37,16 +37,13 @@ def _answer() -> "NoReturn":
     import os
 
     gc.disable()
-    from hookline.daemon.beginning import started
-
-    began = started()
     from hookline.cli._light import compile_when_used, load_libraries
 
     compile_when_used()
     load_libraries()
-    from hookline.cli.hook import main as hook
+    from hookline.cli.hook import alone
 
-    code = hook(sys.argv[2:], began)
+    code = alone(sys.argv[2:])
     # The reply is written and the journal closed; to take every module apart again would cost
     # more than judging the event did.
     os._exit(code)

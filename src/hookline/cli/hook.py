@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hookline.model.events import Event
     from hookline.store.answers import FirstAnswers
 
-__all__ = ["Arrived", "Desk", "command", "main"]
+__all__ = ["Arrived", "Desk", "alone", "command", "main"]
 
 _KEPT_APPS = 32
 _KEPT_WARNINGS = 1000
@@ -220,6 +220,13 @@ def main(argv: Sequence[str], began: float | None = None) -> int:
     streams = [(sys.stdout, reply.stdout), (sys.stderr, reply.stderr)]
     arrives, _ = deliver(streams, max(until, monotonic() + _GRACE))
     return reply.exit_code if arrives else _last_word(arrived)
+
+
+def alone(argv: Sequence[str]) -> int:
+    """The same in a process that was started for this event: its time began with it."""
+    from hookline.daemon.beginning import started
+
+    return main(argv, started())
 
 
 async def _answered(arrived: Arrived) -> Reply:
