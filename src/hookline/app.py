@@ -246,10 +246,7 @@ class App:
         depth = _depth(self.env)
         if not event.cwd.startswith("/"):
             if not self.cwd:
-                raise HooklineError(
-                    "nobody can say where this happened, so which hooks count: the directory it "
-                    "was called in is gone, and the payload names none"
-                )
+                raise HooklineError("nobody can say where this happened: the directory is gone")
             # A directory that nobody finds would leave the project's hooks out of force.
             event = replace(event, cwd=_joined(self.cwd, event.cwd))
         sessions = _sessions(event, client)
@@ -286,6 +283,10 @@ class App:
             notices = (*noted, *outcome.answer.notice)
             outcome = replace(outcome, answer=replace(outcome.answer, notice=notices))
         return replace(outcome, project_dir=root, config=config.digest)
+
+    def files_of(self, hook: Hook) -> str:
+        """A digest of the files that a hook runs here; empty where there are none."""
+        return self.loader.content_of(hook, self.env.get("HOME", ""))
 
     def _settle(self, event: Event, sessions: Sequence[str]) -> tuple[str, bool, Config]:
         """The session's root and the config in force there."""

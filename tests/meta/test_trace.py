@@ -36,7 +36,7 @@ ASIDE = (
     "registry.py",
 )
 # Set-up before the event and tidying up after it are one call each.
-ONE_CALL = {"_pins_for", "config_for", "engine_for", "_settle", "__init__", "aclose"}
+ONE_CALL = {"_pins_for", "config_for", "engine_for", "_settle", "files_of", "__init__", "aclose"}
 
 
 def entered(run: Callable[[], object]) -> set[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookline.model.answers import Answer, ask, deny
+from hookline.model.answers import Answer, Rewrite, ask, deny
 from hookline.model.errors import HooklineError
 from hookline.model.events import PreToolUse, Stop, UserPromptSubmit
 from hookline.model.journal import JournalSettings
@@ -40,7 +40,11 @@ ENTRIES = [
     ),
     an_entry(Stop(session_id="beta"), outcome=None, failure="no config", at=T0),
     an_entry(shell("make fmt"), runs=[a_run("fmt", failed="exit code 7")], at=T0),
-    an_entry(shell("ls"), runs=[a_run("look")], at=T0),
+    an_entry(shell("make"), runs=[a_run("less", Answer(rewrite=Rewrite(output="less")))], at=T0),
+    an_entry(
+        shell("old"), runs=[a_run("new", Answer(rewrite=Rewrite(input={"command": "new"})))], at=T0
+    ),
+    an_entry(shell("ls"), runs=[a_run("look")], at=T0, project_dir='/home/dev/"other"'),
 ]
 
 
@@ -74,6 +78,9 @@ FILTERS: list[dict[str, Any]] = [
     {"tool": "SHELL"},
     {"telling": True},
     {"telling": True, "session": "alpha"},
+    {"project": "/home/dev/app"},
+    {"project": '/home/dev/"other"'},
+    {"project": "/home/dev"},
     {"hook": "look"},
     {"hook": "no pushing"},
     {"hook": "no push"},

@@ -71,9 +71,14 @@ def _acts(options: Options) -> tuple[str, ...]:
     return ("session_start",) if options.check == "session_start" else ()
 
 
-# Only starting servers takes long, and does anything.
+def _moment(options: Options) -> bool:
+    return options.pins != "off"
+
+
+# Only starting servers takes long, and does anything; what is pinned may change.
 WAITS: Callable[[Options], bool] = _waits
 ACTS: Callable[[Options], tuple[str, ...]] = _acts
+MOMENT: Callable[[Options], bool] = _moment
 
 
 def misfits(options: Options, events: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -30,6 +30,7 @@ ALSO: tuple[str, ...] = (
 )
 PRIORITY: int = 20
 GUARD: bool = True
+MOMENT: bool = True
 WAITS: bool = True
 
 Say = Literal["deny", "ask", "pass"]

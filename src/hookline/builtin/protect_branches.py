@@ -24,6 +24,7 @@ EVENTS: tuple[str, ...] = ("pre_tool_use",)
 ALSO: tuple[str, ...] = ("permission_request",)
 PRIORITY: int = 20
 GUARD: bool = True
+MOMENT: bool = True
 
 _SAID = {
     "commit": "a commit on",

@@ -114,7 +114,10 @@ def _moment(ctx: click.Context, param: click.Parameter, text: str | None) -> dat
 
 
 def wanted(given: Mapping[str, Any], *, limit: int) -> Filter:
-    """The filter that the options spell out."""
+    """The filter that the options spell out. Raises UsageError where nothing can match it."""
+    since, until = given.get("since"), given.get("until")
+    if since is not None and until is not None and since > until:
+        raise click.UsageError("--since is later than --until: no event can be in between")
     keys = [key for key in Filter.__struct_fields__ if given.get(key) is not None]
     return Filter(**{key: given[key] for key in keys}, limit=limit)
 
@@ -158,7 +161,7 @@ def _switched_off(home: str) -> HooklineError | None:
 def chosen(
     reader: JournalReader, event_id: str | None, *, last: bool, session: str | None
 ) -> Recorded:
-    """The event a person means: by its id, or the last that was more than a pass."""
+    """The event a person means: by its id, or the last that has something to explain."""
     if event_id is not None:
         return reader.find(event_id)
     for telling in (False,) if last else (True, False):

@@ -1,7 +1,7 @@
 """``hookline explain``: why an event came out as it did, and why a hook did not run on it."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import click
 from msgspec import to_builtins
@@ -22,7 +22,7 @@ from hookline.store.journal.filters import Filter
 
 __all__ = ["command"]
 
-# How many events of each kind are looked at for one of the person's own project.
+# How many of the newest events say which projects there are.
 _LOOKED_AT = 50
 
 
@@ -47,8 +47,10 @@ def command(
 ) -> None:
     """Tell all about one event of the journal: ID as `hookline log` shows it, or its beginning.
 
-    Without ID, the last event on which some hook did not simply pass. With --hook, the last on
-    which that hook ran; if it never did, the last of a kind that it is on.
+    Without ID, the last event whose verdict is not pass, or on which some hook said another
+    verdict, rewrote the tool's input or variables or the prompt, gave a follow-up or failed. With
+    --hook, the last of this project on which that hook ran; if it never did, the last of a kind
+    that it is on. If neither is in this project, the same anywhere.
 
     \b
       hookline explain                  why was this denied?
@@ -77,17 +79,33 @@ def command(
 
 def _last_of(hook: str, reader: JournalReader, app: App, session: str | None) -> Recorded | None:
     """The last event on which the hook ran, or of a kind that it is on; of this project, if any."""
-    ran = reader.query(Filter(session=session, hook=hook, limit=1))
-    if ran:
-        return ran[0]
-    found = [
-        each
-        for event in events_of(hook, app)
-        for each in reader.query(Filter(session=session, event=event, limit=_LOOKED_AT))
-    ]
-    root = project_root(app.cwd, project_var=None)
-    here = [each for each in found if each.project_dir == root]
-    return max(here or found, key=lambda each: each.seq, default=None)
+    kinds = events_of(hook, app)
+    anywhere = Filter(session=session, limit=1)
+    # Another project may have a hook of the same name, so what ran there comes later.
+    for place in (replace(anywhere, project=project_root(app.cwd, project_var=None)), anywhere):
+        ran = reader.query(replace(place, hook=hook))
+        found = ran[0] if ran else _last_of_kinds(kinds, reader, place)
+        if found is not None:
+            return found
+    return None if kinds else _last_elsewhere(hook, reader, app, anywhere)
+
+
+def _last_of_kinds(kinds: Sequence[str], reader: JournalReader, place: Filter) -> Recorded | None:
+    found = [each for kind in kinds for each in reader.query(replace(place, event=kind))]
+    return max(found, key=lambda each: each.seq, default=None)
+
+
+def _last_elsewhere(
+    hook: str, reader: JournalReader, app: App, anywhere: Filter
+) -> Recorded | None:
+    """The last event of a kind that the hook is on, in the last project that knows it."""
+    newest = reader.query(replace(anywhere, limit=_LOOKED_AT))
+    for project in filter(os.path.isdir, dict.fromkeys(each.project_dir for each in newest)):
+        kinds = events_of(hook, open_app(cwd=project, config=app.config))
+        found = _last_of_kinds(kinds, reader, replace(anywhere, project=project))
+        if found is not None:
+            return found
+    return None
 
 
 def _narrowed(explanation: Explanation, name: str) -> Explanation:

@@ -125,7 +125,13 @@ class Desk:
             if app is None or app.journal() is None:
                 # Nobody can say now how much may be written, so it is the least.
                 entry = replace(entry, event=_without_words(entry.event), payload=b"")
-            return await journal.write(entry) if journal is not None else ""
+            if journal is None:
+                return ""
+            outcome = entry.outcome
+            if app is not None and outcome is not None:
+                told = outcome.with_files(app.files_of)
+                entry = entry if told is outcome else replace(entry, outcome=told)
+            return await journal.write(entry)
         except Exception as exc:
             return f"this event is not in the journal: {type(exc).__name__}: {exc}"
 

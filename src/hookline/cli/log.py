@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
 
@@ -60,6 +60,10 @@ def command(limit: int, follow: bool, dsn: str | None, lines: bool, **given: Any
       hookline log --verdict deny --since 2h
       hookline log -f --tool shell
     """
+    if follow and given["until"] is not None:
+        raise click.UsageError(
+            "-f shows what is still to come, and --until ends before it: leave out one of them"
+        )
     home = open_app().home
     filters = wanted(given, limit=limit)
     if follow:
@@ -84,7 +88,10 @@ class _Follower:
         self._lines = lines
         self._after: int | None = None
         """The number behind which events are new; None before any were read."""
+        self._last = ""
+        """The id of the event with that number, by which a journal is known again."""
         self._place: Place = None
+        """Where the journal was when it was last there."""
         self._failures = 0
 
     def follow(self) -> None:
@@ -97,16 +104,19 @@ class _Follower:
     def _look(self) -> None:
         """Reads the journal that is there now, for as long as it is that one."""
         place, before = self._where(), self._place
-        self._place = place
-        if place != before and self._after is not None:
-            self._after = 0  # in another file the numbers begin again
+        if place is not None:
+            self._place = place
+            if before is not None and place != before and self._after is not None:
+                self._after = 0  # in another file the numbers begin again
         if self._file and place is None and (self._after is not None or self._has_complained):
             return  # a new one may begin
         try:
             with opened(self._home, self._dsn) as reader:
                 self._read(reader, place)
-        except NoJournal:
-            self._after = 0  # all that will be in it is new
+        except NoJournal as error:
+            if self._after is None:
+                click.echo(f"waiting: {visible(str(error))}", err=True)
+                self._after = 0  # all that will be in it is new
         except HooklineError as error:
             self._complain(error)
 
@@ -128,7 +138,8 @@ class _Follower:
             newest, found = reader.query(Filter(limit=1)), reader.query(self._filters)
             for recorded in reversed(found):
                 _print(recorded, self._lines)
-            self._after = max((each.seq for each in (*newest, *found)), default=0)
+            self._after = 0
+            self._go_on_from((*found, *newest))
         seen: int | None = None
         while self._where() == place:
             version = reader.version()
@@ -140,13 +151,26 @@ class _Follower:
 
     def _print_new(self, reader: JournalReader, after: int) -> None:
         newest = reader.query(Filter(limit=1))
-        if not newest or newest[0].seq < after:
-            after = 0  # it was emptied
+        if not newest or newest[0].seq < after or self._is_another(reader, after):
+            self._after = after = 0  # it was emptied, or is a new one in the place of the old
         while found := reader.query(replace(self._filters, after_seq=after, limit=_AT_ONCE)):
             for recorded in found:
                 _print(recorded, self._lines)
             after = found[-1].seq
-        self._after = after
+            self._go_on_from(found)
+        # Behind what the filter left out, too: it need not be looked at again.
+        self._go_on_from(newest)
+
+    def _is_another(self, reader: JournalReader, after: int) -> bool:
+        """Whether the event that was read last is not the one with its number here."""
+        found = reader.query(Filter(after_seq=after - 1, limit=1)) if after else ()
+        return bool(found) and found[0].seq == after and found[0].id != self._last
+
+    def _go_on_from(self, events: Sequence[Recorded]) -> None:
+        """Behind the newest of these, unless that was passed already."""
+        last = max(events, key=lambda each: each.seq, default=None)
+        if last is not None and last.seq > (self._after or 0):
+            self._after, self._last = last.seq, last.id
 
     def _where(self) -> Place:
         """Which file it is: one that was found damaged is set aside, and a new one begun."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from msgspec import to_builtins
 from msgspec.structs import replace
 
@@ -36,7 +37,7 @@ __all__ = ["command"]
 _WORDS = {
     "same": "the same",
     "milder": "milder",
-    "unknown": "not known: a hook that decided is another one now, and was not run",
+    "unknown": "not known: a hook that was not run is another one now, or new",
     "stricter": "stricter",
     "text": "in other words",
 }
@@ -102,13 +103,14 @@ def command(
 
     Only rules are asked, and builtins that do nothing but answer. Any other hook is taken to say
     what it said then, if it is the same still; --run runs it instead. Exits with 0 when nothing
-    comes out otherwise, with 1 when anything does, with 2 when nothing could be judged.
+    comes out otherwise, with 1 when anything does or is not known, with 2 when nothing could be
+    judged.
 
     \b
       hookline replay --edited --since 7d
       hookline replay --config new.yaml --against old.yaml --captures payloads/
     """
-    _refuse_what_does_not_fit(captures, jsonl, dialect_of, given)
+    _refuse_what_does_not_fit(captures, jsonl, dialect_of, {**given, "dsn": dsn})
     with trouble():
         if captures:
             cases = list(_captured(captures, dialect_of))
@@ -131,7 +133,8 @@ def command(
         else:
             _print(report)
         if not report.judged:
-            hint = "; `--as DIALECT` says whose payloads they are" if report.unread else ""
+            bare = (captures or jsonl) and report.unread
+            hint = "; `--as DIALECT` says whose payloads they are" if bare else ""
             raise HooklineError(f"no event could be judged again{hint}")
     sys.exit(1 if report.differs else 0)
 
@@ -141,7 +144,9 @@ def _refuse_what_does_not_fit(
 ) -> None:
     if captures and jsonl:
         raise click.UsageError("--captures and --jsonl are two different places")
-    if (captures or jsonl) and any(value is not None for value in given.values()):
+    context = click.get_current_context()
+    counted = context.get_parameter_source("limit") is not ParameterSource.DEFAULT
+    if (captures or jsonl) and (counted or any(value is not None for value in given.values())):
         raise click.UsageError("only the journal is searched: leave out what narrows it")
     if dialect_of is not None and not (captures or jsonl):
         raise click.UsageError("--as is for payloads: the journal knows whose its events are")
@@ -227,6 +232,8 @@ def _print(report: Report) -> None:
         click.echo(f"{count:>7} left out: {why}")
     for name, why in report.unread:
         click.secho(f"        {visible(name)}: {visible(why)}", dim=True)
+    for note in report.notes:
+        click.secho(f"note: {visible(note)}", fg="yellow")
     for label, hooks in (
         ("were not run and taken to say what they said then", report.recalled),
         (

@@ -23,9 +23,11 @@ from hookline.config.trust import TrustedSet, TrustStore
 from hookline.config.types import Config, ConfigFile, Kit, Note
 from hookline.model.errors import ConfigError, Problem, TrustError
 from hookline.model.hook import Hook, Layer
+from hookline.model.journal import UNTOLD
 from hookline.model.ports import PinnedFiles
 
 if TYPE_CHECKING:
+    from hookline.config.contents import Contents
     from hookline.config.pins import Draft
 
 __all__ = ["Loader", "Standing"]
@@ -124,6 +126,7 @@ class Loader:
             ),
         )
         self._clock = clock
+        self._contents: Contents | None = None
         self._kept: dict[tuple[str, ...], _Kept] = {}
         # The last look for each place, and when it began.
         self._looks: dict[tuple[str, ...], tuple[float, Config]] = {}
@@ -192,6 +195,23 @@ class Loader:
             return HookFiles(hook, trusted)
         by_hash = self._hashes and not self._named_by_a_person
         return VouchedFiles(hook, self._hashes) if by_hash else FreeFiles()
+
+    def content_of(self, hook: Hook, home: str) -> str:
+        """A digest of the files that a hook names, as they run; empty when it names none.
+
+        ``home`` is the directory that the hook takes for the person's.
+        """
+        if not hook.runs_files:
+            return ""
+        if self._contents is None:
+            from hookline.config.contents import Contents
+
+            self._contents = Contents()
+        trusted = self._layers.sets.get((hook.project_dir, hook.source.file))
+        try:
+            return self._contents.of(hook, trusted, home)
+        except Exception:  # there are too many, or it is no command that anybody could read
+            return UNTOLD
 
     def draft(self, config: str) -> "Draft":
         """What trusting a config as it is on disk would mean."""

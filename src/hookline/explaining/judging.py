@@ -1,31 +1,32 @@
 """Events judged once more, without what hooks do to the world.
 
 Rules are asked for real, and builtins that only answer. Any other hook is taken to say what it said
-when the event happened, if it ran then and is the same still; else what it would say is not known.
+when the event happened, if it ran then, is the same still and is asked the same; else what it would
+say is not known.
 """
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from hookline.app import App
-from hookline.config.named import named_paths
-from hookline.config.pins import glob_files
 from hookline.explaining.cases import Case
 from hookline.explaining.recorded import answer_of, file_of
 from hookline.model.answers import PASS, Answer
 from hookline.model.errors import HandlerError, HooklineError
 from hookline.model.events import Event
 from hookline.model.hook import Hook
-from hookline.model.journal import Recorded, RecordedRun
+from hookline.model.journal import UNTOLD, RecordedRun
 from hookline.model.outcome import Outcome
 from hookline.model.ports import Call, Caller, Handler, HandlerModule, KeyProblem, Services
+from hookline.model.rewriting import changed
 
-__all__ = ["Judge", "Judged"]
+__all__ = ["Doing", "Judge", "Judged"]
+
+Doing: TypeAlias = tuple[str, str]
+"""What a hook does: the digests of its entry, and of the files that it runs."""
 
 # These answer from what they are given; of builtins, those that do not say otherwise.
 _HARMLESS = frozenset({"rule", "native"})
@@ -38,7 +39,7 @@ class Judged(Struct, frozen=True):
     outcome: Outcome
     recalled: tuple[str, ...] = ()
     """Hooks that were not run, and are taken to say what they said then."""
-    unknown: tuple[str, ...] = ()
+    unknown: Mapping[Doing, str] = {}
     """Hooks that were not run, and of which nothing is known: they count as pass."""
 
 
@@ -51,14 +52,23 @@ class Judge:
         self._run = run
         self._apps: dict[str, App] = {}
         self._asked = _Asked()
+        self._notes: dict[str, None] = {}
 
     async def judge(self, case: Case) -> Judged:
         """What they say. Raises HooklineError when the config cannot be loaded."""
         if case.event is None:
             raise HooklineError(f"{case.name} has no event: {case.why}")
-        self._asked.begin(case.then)
-        outcome = await self._app_for(case.project_dir).fire(case.event)
-        return Judged(outcome, tuple(self._asked.recalled), tuple(self._asked.unknown))
+        app = self._app_for(case.project_dir)
+        self._asked.begin(case, app)
+        outcome = await app.fire(case.event)
+        notes = app.config_for(outcome.event, outcome.project_dir).notes
+        self._notes.update((note.message, None) for note in notes if note.kind != "doubt")
+        return Judged(outcome, tuple(self._asked.recalled), self._asked.unknown)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know of the configs that were asked, such as an edit not trusted."""
+        return tuple(self._notes)
 
     async def aclose(self) -> None:
         """Ends what hooks have started."""
@@ -78,86 +88,101 @@ class Judge:
         return {
             kind: module
             if kind in _HARMLESS
-            else _StandIn(module, self._asked, _acts if kind == _SOMETIMES else _always)
+            else _StandIn(module, self._asked, _of_builtin if kind == _SOMETIMES else _of_any)
             for kind, module in modules.items()
         }
 
 
-def _always(hook: Hook, services: Services) -> frozenset[str]:
-    return frozenset(hook.events)
+class _Care(Struct, frozen=True):
+    """What is to be minded when a hook is asked again."""
+
+    acts: frozenset[str]
+    """The events on which it does more than answer, and is not asked."""
+    moment: bool = False
+    """It answers from how things are just then: what it said then counts before that."""
 
 
-def _acts(hook: Hook, services: Services) -> frozenset[str]:
-    """The events of the hook on which a builtin does more than answer."""
+def _of_any(hook: Hook, services: Services) -> _Care:
+    return _Care(frozenset(hook.events))
+
+
+def _of_builtin(hook: Hook, services: Services) -> _Care:
     values = hook.handler.values
     module = services.builtin(values["use"])
-    acts = getattr(module, "ACTS", ())
-    told = acts(convert(values.get("with", {}), module.Options)) if callable(acts) else acts
-    return frozenset(told).intersection(hook.events)
+    options = convert(values.get("with", {}), module.Options)
+
+    def stated(name: str) -> Any:
+        found = getattr(module, name, ())
+        return found(options) if callable(found) else found
+
+    return _Care(frozenset(stated("ACTS")).intersection(hook.events), bool(stated("MOMENT")))
 
 
 class _Asked:
     """What the event at hand is known to have been told, and who was asked in vain."""
 
     def __init__(self) -> None:
-        self.then: Recorded | None = None
+        self._case: Case
+        self._app: App
+        self._doings: dict[int, tuple[Hook, Doing]] = {}
         self.recalled: dict[str, None] = {}
-        self.unknown: dict[str, None] = {}
+        self.unknown: dict[Doing, str] = {}
 
-    def begin(self, then: Recorded | None) -> None:
-        self.then = then
+    def begin(self, case: Case, app: App) -> None:
+        self._case, self._app = case, app
         self.recalled, self.unknown = {}, {}
 
-    def said_by(self, hook: Hook) -> Answer:
+    def said_by(self, hook: Hook, event: Event) -> Answer:
         """What the hook said then; pass when nothing is known. Raises HandlerError if it failed."""
-        run = self._run_of(hook)
-        if run is None:
-            self.unknown[hook.name] = None
+        answer = self.recall(hook, event)
+        if answer is None:
+            self.unknown[self._doing(hook)] = hook.name
             return PASS
+        return answer
+
+    def recall(self, hook: Hook, event: Event) -> Answer | None:
+        """The same; None when nothing is known."""
+        run = self._run_of(hook, self._doing(hook), event)
+        if run is None:
+            return None
         self.recalled[hook.name] = None
         if run.failed is not None:
             raise HandlerError(run.failed)
         return answer_of(run)
 
-    def _run_of(self, hook: Hook) -> RecordedRun | None:
+    def _doing(self, hook: Hook) -> Doing:
+        kept = self._doings.get(id(hook))
+        if kept is None or kept[0] is not hook:
+            doing = hook.doing(), self._app.files_of(hook)
+            kept = self._doings[id(hook)] = (hook, doing)
+        return kept[1]
+
+    def _run_of(self, hook: Hook, doing: Doing, event: Event) -> RecordedRun | None:
         """What the hook did then, if it would do the same today."""
-        then, doing = self.then, hook.doing()
-        if then is None or _was_changed(hook, then.at):
+        case = self._case
+        if case.then is None or case.event is None or UNTOLD in doing:
             return None
-        mine = [run for run in then.runs if (run.hook, run.doing) == (hook.name, doing)]
-        # It may have been copied to another file; where several have it, that of its own counts.
-        own = [run for run in mine if file_of(run.source) == hook.source.file] or mine
-        # The last word is the one on the final input.
-        return own[-1] if own else None
-
-
-def _was_changed(hook: Hook, since: datetime) -> bool:
-    """Whether a file that the hook names has come or been written to since a moment.
-
-    The time at which its entry was last touched tells it, which nobody can set back.
-    """
-    moment = since.timestamp()
-    for path in dict.fromkeys((*named_paths(hook), *glob_files(hook))):
-        try:
-            if os.stat(path).st_ctime > moment:
-                return True
-        except (OSError, ValueError):
-            continue  # a word that is no name of a file, or of one that is not there
-    return False
+        same = (*doing, changed(event, case.event))
+        mine = [run for run in case.then.runs if (run.doing, run.files, run.saw) == same]
+        # It may have another name or place by now; where several do the same, its own counts.
+        for own in ((hook.name, hook.source.file), (hook.name,)):
+            named = [run for run in mine if (run.hook, file_of(run.source))[: len(own)] == own]
+            mine = named or mine
+        return mine[-1] if mine else None
 
 
 class _StandIn:
     """In place of a handler module: the same keys, and nothing happens to the world."""
 
     def __init__(
-        self, module: HandlerModule, asked: _Asked, acts: Callable[[Hook, Services], frozenset[str]]
+        self, module: HandlerModule, asked: _Asked, care: Callable[[Hook, Services], _Care]
     ) -> None:
         self.KEYS = module.KEYS
         self.EXTRA_KEYS = module.EXTRA_KEYS
         self.COMBINES = module.COMBINES
         self._module = module
         self._asked = asked
-        self._acts = acts
+        self._care = care
 
     def check(
         self, values: Mapping[str, Any], hook: Hook, services: Services
@@ -167,11 +192,11 @@ class _StandIn:
 
     def make(self, hook: Hook, services: Services) -> Handler:
         """One that remembers, where the hook itself would act."""
-        acts = self._acts(hook, services)
-        if acts.issuperset(hook.events):
+        care = self._care(hook, services)
+        if care.acts.issuperset(hook.events):
             return _Remembered(hook, self._asked)
         made = self._module.make(hook, services)
-        return _Partly(_Remembered(hook, self._asked), acts, made) if acts else made
+        return _Careful(hook, self._asked, care, made) if care.acts or care.moment else made
 
 
 class _Remembered:
@@ -182,22 +207,27 @@ class _Remembered:
         self._asked = asked
 
     def answer(self, event: Event, caller: Caller) -> Answer:
-        return self._asked.said_by(self._hook)
+        return self._asked.said_by(self._hook, event)
 
 
-class _Partly:
-    """One that remembers on some events, and asks the hook itself on the others."""
+class _Careful:
+    """One that remembers where it has to, and asks the hook itself where it can."""
 
     instant: ClassVar[Literal[False]] = False
 
-    def __init__(self, remembered: _Remembered, acts: frozenset[str], made: Handler) -> None:
-        self._remembered = remembered
-        self._acts = acts
+    def __init__(self, hook: Hook, asked: _Asked, care: _Care, made: Handler) -> None:
+        self._hook = hook
+        self._asked = asked
+        self._care = care
         self._made = made
 
     async def run(self, call: Call) -> Answer:
-        if call.event.event_id() in self._acts:
-            return self._remembered.answer(call.event, call.caller)
+        if call.event.event_id() in self._care.acts:
+            return self._asked.said_by(self._hook, call.event)
+        if self._care.moment:
+            known = self._asked.recall(self._hook, call.event)
+            if known is not None:
+                return known
         if self._made.instant:
             return self._made.answer(call.event, call.caller)
         return await self._made.run(call)

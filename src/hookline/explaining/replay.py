@@ -3,14 +3,14 @@
 Knows how to lay two outcomes side by side; must not know where events or configs come from.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from hookline.explaining.cases import Case, recorded_outcome
-from hookline.explaining.judging import Judge, Judged
+from hookline.explaining.judging import Doing, Judge, Judged
 from hookline.explaining.recorded import counted, deciders, is_latched, was_answered_before
 from hookline.model.events import EVENTS
 from hookline.model.journal import Recorded
@@ -19,8 +19,8 @@ from hookline.model.verdicts import Verdict
 __all__ = ["CHANGES", "Difference", "Report", "Side", "replay"]
 
 CHANGES = ("milder", "unknown", "stricter", "text")
-"""What is worse than the same, the worst first; ``unknown`` where a hook that decided is another
-one now, and was not run."""
+"""What is worse than the same, the worst first; ``unknown`` where that depends on a hook that was
+not run and of which nothing is known."""
 
 
 class Side(Struct, frozen=True, kw_only=True):
@@ -73,6 +73,8 @@ class Report(Struct, kw_only=True):
     """Hooks that were not run but taken to say what they said, and on how many events."""
     unknown: dict[str, int]
     """Hooks that were not run and counted as pass, and on how many events."""
+    notes: list[str]
+    """What is to be known of the configs that were asked."""
     differences: list[Difference]
 
     @property
@@ -104,6 +106,7 @@ async def replay(
         by_two=then is not None,
         recalled={},
         unknown={},
+        notes=[],
         differences=[],
     )
     for case in cases:
@@ -116,6 +119,7 @@ async def replay(
         judged = await now.judge(case)
         before = (await then.judge(case)) if then is not None else None
         _enter(report, case, before, judged, examples)
+    report.notes += dict.fromkeys((*now.notes, *(then.notes if then is not None else ())))
     return report
 
 
@@ -141,13 +145,15 @@ def _enter(
     then = recorded_outcome(before.outcome) if before is not None else case.then
     assert then is not None
     was, now = _side(then), _side(recorded_outcome(judged.outcome))
-    unknown = dict.fromkeys((*judged.unknown, *(before.unknown if before is not None else ())))
+    others = before.unknown if before is not None else {}
+    unknown = tuple(dict.fromkeys((*judged.unknown.values(), *others.values())))
     for name in judged.recalled:
         _count(report.recalled, name)
     for name in unknown:
         _count(report.unknown, name)
     change = _change(was, now)
-    if change != "same" and not _names(was).isdisjoint(judged.unknown):
+    mine = judged.unknown.keys()
+    if not _is_certain(change, others.keys() - mine, mine - others.keys()):
         change = "unknown"
     approximate = case.then is not None and case.then.approximate
     tally = report.approximate if approximate else report.counts
@@ -165,7 +171,7 @@ def _enter(
             was=was,
             now=now,
             approximate=approximate,
-            unknown=tuple(unknown),
+            unknown=unknown,
         )
     )
 
@@ -176,8 +182,16 @@ def _change(was: Side, now: Side) -> str:
     return "same" if (was.reasons, was.texts) == (now.reasons, now.texts) else "text"
 
 
-def _names(side: Side) -> set[str]:
-    return {each.rpartition(" (")[0] for each in side.by}
+def _is_certain(change: str, then: Set[Doing], now: Set[Doing]) -> bool:
+    """Whether it is so whatever the hooks would say that were not run, then or now.
+
+    Those that are the same on both sides say the same, and a hook more never makes it milder.
+    """
+    if change == "stricter":
+        return not then
+    if change == "milder":
+        return not now
+    return not then and not now
 
 
 def _side(recorded: Recorded) -> Side:

@@ -26,6 +26,8 @@ __all__ = [
 DEFAULT_PRIORITY = 50
 DEFAULT_TIMEOUT = 60.0
 
+_FILES = frozenset({"run", "python", "mcp"})
+
 
 class Layer(IntEnum):
     """Where a hook comes from; a lower number outranks a higher one."""
@@ -158,13 +160,27 @@ class Hook(Struct, frozen=True, kw_only=True):
         inner = self.start.directory if self.start is not None else ""
         return os.path.join(self.project_dir, inner) if inner else self.project_dir
 
-    def doing(self) -> str:
-        """A digest of what it runs and how, whenever it runs and whatever its failure means."""
-        from hashlib import sha256
+    @property
+    def runs_files(self) -> bool:
+        """Whether what it does depends on what lies in files."""
+        return not _FILES.isdisjoint(self.handler.values)
 
-        values = sorted((key, repr(value)) for key, value in self.handler.values.items())
-        text = repr((self.handler.kind, values, self.env, self.speaks, self.start))
-        return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    def doing(self) -> str:
+        """A digest of what it does and how, whenever that is and whatever its failure means."""
+        from hookline.model.digests import digest
+
+        entry = {
+            "kind": self.handler.kind,
+            "values": self.handler.values,
+            "env": self.env,
+            "speaks": self.speaks,
+            "start": self.start,
+            "native": self.native,
+            # Guards lose some variables, and one that was cut off may have had more to say.
+            "guard": self.guard,
+            "timeout": self.timeout,
+        }
+        return digest(entry)
 
     def identity(self) -> tuple[object, ...]:
         """Two hooks with the same identity would do the same thing: one of them is enough."""

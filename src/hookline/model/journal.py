@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 from hookline.model.events.base import Event
 from hookline.model.outcome import Outcome, Reply, Substitution
 
-__all__ = ["Entry", "Journal", "JournalSettings", "Recorded", "RecordedRun"]
+__all__ = ["UNTOLD", "Entry", "Journal", "JournalSettings", "Recorded", "RecordedRun"]
 
 
 class JournalSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -60,6 +60,10 @@ class Entry(Struct, frozen=True, kw_only=True, gc=False):
     """The version of hookline that judged it."""
 
 
+UNTOLD = "?"
+"""In place of a digest of files, where there are too many to look at."""
+
+
 class RecordedRun(Struct, frozen=True, kw_only=True):
     """One hook's doing, as it was stored."""
 
@@ -68,7 +72,11 @@ class RecordedRun(Struct, frozen=True, kw_only=True):
     """File and line."""
     handler: str
     doing: str = ""
-    """A digest of what it ran, by which it is known again; empty for a rule."""
+    """A digest of its entry, by which it is known again; empty for a rule."""
+    files: str = ""
+    """A digest of the files that it ran; empty where there are none, ``UNTOLD`` for too many."""
+    saw: str = ""
+    """A digest of what it was asked about, where an earlier hook had rewritten that."""
     verdict: str
     reason: str = ""
     ns: int = 0

@@ -1,8 +1,10 @@
 """What the engine concluded, who said what on the way, and what goes back to the platform."""
 
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from hookline.model.answers import PASS, Answer
 from hookline.model.events.base import Event
@@ -32,6 +34,8 @@ class Run(Struct, frozen=True):
     rejudged: bool = False
     superseded: bool = False
     """On the platform this hook was written for, a later one's answer took the place of this."""
+    files: str = ""
+    """A digest of the files that it ran, where that is known."""
 
     @property
     def counts(self) -> bool:
@@ -86,6 +90,16 @@ class Outcome(Struct, frozen=True, kw_only=True):
     def reason(self) -> str:
         """Why; empty for pass and for a silent allow."""
         return self.answer.reason
+
+    def with_files(self, files_of: Callable[[Hook], str]) -> "Outcome":
+        """The same, and for every hook that runs files a digest of those that it has run."""
+        if not any(run.hook.runs_files for run in self.runs):
+            return self
+        runs = (
+            replace(run, files=files_of(run.hook)) if run.hook.runs_files else run
+            for run in self.runs
+        )
+        return replace(self, runs=tuple(runs))
 
     def as_json(self, *, reply: Reply | None = None, error: str | None = None) -> dict[str, Any]:
         """The outcome as JSON-ready data; every key is always there but ``reply`` and ``error``."""

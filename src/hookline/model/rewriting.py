@@ -10,9 +10,11 @@ from hookline.model.events.base import Event
 from hookline.model.events.tool import ToolEvent
 from hookline.model.tools import Tool, ToolTable
 
-__all__ = ["native_input", "overlay", "rewritten"]
+__all__ = ["changed", "native_input", "overlay", "rewritten"]
 
 E = TypeVar("E", bound=Event)
+
+_PARTS = ("prompt", "messages", "summary")
 
 
 def overlay(base: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,11 +37,28 @@ def rewritten(event: E, change: Rewrite, table: ToolTable) -> E:
         tool = _tool(event.tool, change, table)
         if tool is not event.tool:
             changes["tool"] = tool
-    for part in ("prompt", "messages", "summary"):
+    for part in _PARTS:
         value = getattr(change, part)
         if value is not None and part in event.rewrites and _differs(event, part, value):
             changes[part] = tuple(value) if part == "messages" else value
     return replace(event, **changes) if changes else event
+
+
+def changed(event: Event, original: Event) -> str:
+    """A digest of all that rewrites may have made another; empty where they have not."""
+    if event is original:
+        return ""
+    parts = _changeable(event)
+    if parts == _changeable(original):
+        return ""
+    from hookline.model.digests import digest  # most events are rewritten by nobody
+
+    return digest(parts)
+
+
+def _changeable(event: Event) -> list[Any]:
+    parts = [getattr(event, part, None) for part in _PARTS]
+    return [*parts, event.tool.input, event.tool.output] if isinstance(event, ToolEvent) else parts
 
 
 def _differs(event: Event, part: str, value: Any) -> bool:

@@ -27,6 +27,16 @@ def user(machine: Machine, text: str) -> None:
     machine.user_file.write_text(text, encoding="utf-8")
 
 
+def another(machine: Machine, text: str, name: str = "other") -> Path:
+    """A second project, with its config in force."""
+    project = machine.base / name
+    (project / ".git").mkdir(parents=True)
+    (project / "hookline.yaml").write_text(text, encoding="utf-8")
+    done = machine.call("trust", "--yes", cwd=project, HOOKLINE_TRUST="all")
+    assert done.code == 0, done.err
+    return project
+
+
 def native(machine: Machine, dialect: str, *words: str, **fields: Any) -> Done:
     """A client's own payload, as its hook file calls us."""
     payload = {
@@ -430,12 +440,12 @@ class TestWhichEvent:
         "entry",
         [
             "rewrite: {input: {command: new}}",
-            "context: Mind.",
+            "rewrite: {env: {COLOUR: '1'}}",
             "run: 'exit 7', on_error: warn",
             "deny: No., mode: observe",
         ],
     )
-    def test_a_hook_that_did_more_than_pass_counts_whatever_came_of_it(
+    def test_a_hook_that_judged_or_changed_something_or_failed_counts_whatever_came_of_it(
         self, machine: Machine, entry: str
     ) -> None:
         machine.trust(
@@ -449,6 +459,38 @@ class TestWhichEvent:
         machine.hook(shell("ls"))
         told = explained(machine)
         assert (told["subject"], told["verdict"]) == ("old", "pass")
+
+    def test_hooks_that_talk_do_not_hide_the_deny_before_them(self, machine: Machine) -> None:
+        machine.write("say.sh", """#!/bin/sh\necho '{"notice": ["Look."]}'\n""", 0o755)
+        machine.trust(
+            hooks(
+                "name: no, on: pre_tool_use, match: {command: git *}, deny: No.",
+                "name: tell, on: pre_tool_use, match: {command: ls}, context: Mind.",
+                "name: say, on: pre_tool_use, match: {command: pwd}, run: ./say.sh",
+                "name: less, on: post_tool_use, rewrite: {output: less}",
+            )
+        )
+        machine.hook(shell("git push"))
+        machine.hook(shell("ls"))
+        machine.hook(shell("pwd"))
+        machine.hook({**shell("cat"), "event": "post_tool_use", "output": "more"})
+        effects = [each["runs"][0]["effects"] for each in machine.call("log", "--json").lines[1:]]
+        assert [set(each) for each in effects] == [{"context"}, {"notice"}, {"rewrite"}]
+        assert explained(machine)["subject"] == "git push"
+
+    def test_a_prompt_that_was_rewritten_counts(self, machine: Machine) -> None:
+        machine.trust(hooks("name: brief, on: user_prompt_submit, rewrite: {prompt: Be brief.}"))
+        machine.hook({"event": "user_prompt_submit", "prompt": "Go."})
+        machine.hook(shell("ls"))
+        assert explained(machine)["event"] == "user_prompt_submit"
+
+    def test_a_follow_up_counts(self, machine: Machine) -> None:
+        machine.write("on.sh", """#!/bin/sh\necho '{"follow_up": ["Go on."]}'\n""", 0o755)
+        machine.trust(hooks("name: more, on: stop, run: ./on.sh"))
+        machine.hook({"event": "stop"})
+        machine.hook(shell("ls"))
+        told = explained(machine)
+        assert (told["event"], told["answer"]) == ("stop", {"follow_up": ["Go on."]})
 
     def test_of_a_hook_the_last_on_which_it_ran(self, machine: Machine) -> None:
         machine.trust(
@@ -499,6 +541,65 @@ class TestWhichEvent:
         machine.hook(shell("there", cwd=str(other)))
         assert explained(machine, "--last")["subject"] == "there"
         assert explained(machine, "--hook", "mine")["subject"] == "here"
+
+    def test_of_a_hook_the_last_of_this_project_on_which_it_ran(self, machine: Machine) -> None:
+        entry = hooks("name: mine, on: pre_tool_use, match: {command: git *}, deny: x")
+        other = another(machine, entry)
+        machine.trust(entry)
+        machine.hook(shell("git here"))
+        machine.hook(shell("ls"))
+        machine.hook(shell("git there", cwd=str(other)))
+        assert explained(machine, "--hook", "mine")["subject"] == "git here"
+        there = machine.call("explain", "--json", "--hook", "mine", cwd=other).json
+        assert (there["subject"], there["project_dir"]) == ("git there", str(other))
+
+    def test_of_a_hook_that_did_not_run_here_though_one_of_its_name_did_elsewhere(
+        self, machine: Machine
+    ) -> None:
+        entry = hooks("name: mine, on: pre_tool_use, match: {command: git *}, deny: x")
+        other = another(machine, entry)
+        machine.trust(entry)
+        machine.hook(shell("ls"))
+        machine.hook(shell("git there", cwd=str(other)))
+        machine.hook({"event": "stop"})
+        told = explained(machine, "--hook", "mine")
+        assert (told["subject"], told["not_run"][0]["cause"]) == ("ls", "match")
+
+    def test_of_a_hook_that_nobody_here_knows_the_last_anywhere_on_which_it_ran(
+        self, machine: Machine
+    ) -> None:
+        other = another(machine, hooks("name: mine, on: pre_tool_use, deny: x"))
+        machine.hook(shell("there", cwd=str(other)))
+        machine.hook(shell("here"))
+        told = explained(machine, "--hook", "mine")
+        assert (told["subject"], told["ran"][0]["hook"]) == ("there", "mine")
+
+    def test_of_a_hook_without_an_event_here_the_last_anywhere_of_a_kind_that_it_is_on(
+        self, machine: Machine
+    ) -> None:
+        user(machine, hooks("name: mine, on: pre_tool_use, match: {tool: edit}, deny: x"))
+        other = another(machine, hooks("name: other, on: stop, run: x"))
+        machine.hook(shell("there", cwd=str(other)))
+        machine.hook({"event": "stop", "cwd": str(other)})
+        told = explained(machine, "--hook", "mine")
+        assert (told["subject"], told["not_run"][0]["cause"]) == ("there", "match")
+
+    def test_of_a_hook_that_never_ran_and_nobody_here_knows_the_last_where_it_is_known(
+        self, machine: Machine
+    ) -> None:
+        gone, there = machine.base / "gone", machine.base / "there"
+        entry = hooks("name: mine, on: pre_tool_use, match: {tool: edit}, deny: x")
+        another(machine, entry, "there")
+        (gone / ".git").mkdir(parents=True)
+        machine.hook(shell("there", cwd=str(there)))
+        machine.hook({"event": "stop", "cwd": str(there)})
+        machine.hook(shell("gone", cwd=str(gone)))
+        machine.hook(shell("here"))
+        machine.remove(gone)
+        told = explained(machine, "--hook", "mine")
+        assert (told["subject"], told["not_run"][0]["cause"]) == ("there", "match")
+        unknown = machine.call("explain", "--hook", "nobodys")
+        assert f"no hook called `nobodys` counts for `{machine.project}`" in unknown.err
 
     def test_of_a_hook_nothing_is_told_where_nothing_could_be_read(self, machine: Machine) -> None:
         machine.trust(hooks("name: mine, on: stop, run: x"))

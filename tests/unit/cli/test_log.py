@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,6 +15,11 @@ from typing import IO
 
 import pytest
 
+from hookline.cli.log import _Follower
+from hookline.journals import journal_file
+from hookline.model.journal import Recorded
+from hookline.store.journal.filters import Filter
+from hookline.store.journal.reader import Reader
 from support.cli import Machine
 
 RULES = """\
@@ -209,6 +215,32 @@ def test_a_wrong_filter_says_what_can_be_written(
     assert hint in done.err
 
 
+@pytest.mark.parametrize("command", ["log", "replay"])
+@pytest.mark.parametrize(
+    ("since", "until"),
+    [("1h", "2h"), ("2026-11-17", "2026-11-16"), ("2026-11-17", "2026-11-16T18")],
+)
+def test_a_time_that_ends_before_it_begins_is_refused(
+    machine: Machine, command: str, since: str, until: str
+) -> None:
+    machine.hook(shell("ls"))
+    done = machine.call(command, "--since", since, "--until", until)
+    assert (done.code, done.out) == (2, "")
+    assert "--since is later than --until" in done.err
+
+
+def test_from_a_day_until_the_same_day_is_that_day(machine: Machine) -> None:
+    machine.hook(shell("ls"))
+    assert subjects(machine, "--since", "2020-01-01", "--until", "2020-01-01") == []
+
+
+def test_following_takes_no_end(machine: Machine) -> None:
+    machine.hook(shell("ls"))
+    done = machine.run("log", "-f", "--until", "2h")
+    assert (done.code, done.out) == (2, "")
+    assert "-f shows what is still to come, and --until ends before it" in done.err
+
+
 def test_nothing_in_an_event_can_paint_the_terminal(machine: Machine) -> None:
     machine.hook(shell("echo \x1b[2J \u202e"))
     out = machine.call("log").out
@@ -280,8 +312,12 @@ def test_following_keeps_to_the_filter_and_to_json(machine: Machine) -> None:
 def test_following_waits_for_a_journal_that_is_not_there_yet(machine: Machine) -> None:
     followed = follow(machine)
     try:
+        journal = machine.state / "journal/journal.db"
+        assert followed.complaint().startswith(f"waiting: there is no journal at {journal} yet")
         machine.hook(shell("first"))
         assert "shell first" in followed.line()
+        followed.process.send_signal(signal.SIGINT)
+        assert followed.process.communicate(timeout=20) == (b"", b""), "nothing is said twice"
     finally:
         followed.close()
 
@@ -298,6 +334,65 @@ def test_following_goes_on_when_a_new_journal_takes_the_place_of_the_old(machine
         assert "shell new" in followed.line()
     finally:
         followed.close()
+
+
+def test_following_goes_on_when_a_journal_was_away_for_a_while(machine: Machine) -> None:
+    machine.hook(shell("first"))
+    followed = follow(machine)
+    try:
+        assert "shell first" in followed.line()
+        journal, aside = machine.state / "journal", machine.base / "aside"
+        journal.rename(aside)
+        time.sleep(1)
+        aside.rename(journal)
+        machine.hook(shell("second"))
+        assert "shell second" in followed.line(), "the first is not told again"
+    finally:
+        followed.close()
+
+
+def test_a_new_journal_is_told_from_the_old_though_the_system_takes_them_for_one_file(
+    machine: Machine, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    machine.hook(shell("old"))
+    follower = _Follower(str(machine.state), None, Filter(), False)
+    with Reader(journal_file(str(machine.state))) as reader:
+        follower._print_new(reader, 0)
+    machine.remove(machine.state / "journal")
+    machine.hook(shell("new"))
+    capfdbinary.readouterr()
+    with Reader(journal_file(str(machine.state))) as reader:
+        follower._print_new(reader, 1)
+        follower._print_new(reader, 1)
+    (line,) = capfdbinary.readouterr().out.splitlines()
+    assert b"shell new" in line
+
+
+def test_what_the_filter_left_out_is_not_looked_at_again(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    query = Reader.query
+
+    def watched(self: Reader, wanted: Filter) -> Sequence[Recorded]:
+        if wanted.after_seq is not None and wanted.verdict:
+            asked.append(wanted.after_seq)
+        return query(self, wanted)
+
+    monkeypatch.setattr(Reader, "query", watched)
+    for number in range(3):
+        machine.hook(shell(f"ls {number}"))
+    follower = _Follower(str(machine.state), None, Filter(verdict="deny"), False)
+    with Reader(journal_file(str(machine.state))) as reader:
+        follower._print_new(reader, 0)
+        assert (asked, follower._after) == ([0], 3)
+        machine.hook(shell("ls"))
+        machine.hook(shell("git push"))
+        machine.hook(shell("ls"))
+        follower._print_new(reader, 3)
+        assert (asked, follower._after) == ([0, 3, 5], 6)
+        follower._print_new(reader, 6)
+        assert (asked, follower._after) == ([0, 3, 5, 6], 6)
 
 
 def test_following_misses_nothing_of_a_new_journal_that_has_more_than_the_old(

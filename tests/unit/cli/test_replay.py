@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,13 @@ def replayed(machine: Machine, *words: str, code: int) -> Any:
     done = machine.call("replay", "--json", *words)
     assert done.code == code, done.err or done.out
     return done.json
+
+
+DENY = "#!/bin/sh\necho no >&2\nexit 2\n"
+
+
+def guard(run: str = "./g.sh") -> str:
+    return hooks(f"name: guard, on: pre_tool_use, run: {run}")
 
 
 def counted(**counts: int) -> dict[str, int]:
@@ -135,7 +143,8 @@ class TestHooksThatAreNotRun:
         session(machine, "ls")
         machine.write("g.sh", "#!/bin/sh\necho ran >> log\nexit 2\n", 0o755)
         machine.write(machine.config, hooks("name: guard, on: pre_tool_use, run: ./g.sh"))
-        report = replayed(machine, "--edited", code=0)
+        report = replayed(machine, "--edited", code=1)
+        assert report["counts"] == counted(same=1, unknown=1)
         assert report["unknown"] == {"guard": 1}
         assert not (machine.project / "log").exists()
         assert "is not known: guard (1)" in machine.call("replay", "--edited").out
@@ -159,37 +168,199 @@ class TestHooksThatAreNotRun:
         assert report["unknown"] == report["recalled"] == {}
 
     def test_one_that_is_another_now_is_not_taken_to_say_the_same(self, machine: Machine) -> None:
-        deny = "#!/bin/sh\necho no >&2\nexit 2\n"
-        machine.write("g.sh", deny, 0o755)
-        machine.write("h.sh", deny, 0o755)
-        machine.trust(hooks("name: guard, on: pre_tool_use, run: ./g.sh"))
+        machine.write("g.sh", DENY, 0o755)
+        machine.write("h.sh", DENY, 0o755)
+        machine.trust(guard())
         session(machine, "ls")
-        machine.write(machine.config, hooks("name: guard, on: pre_tool_use, run: ./h.sh"))
+        machine.write(machine.config, guard("./h.sh"))
         report = replayed(machine, "--edited", code=1)
         assert report["counts"] == counted(same=1, unknown=1)
         assert (report["recalled"], report["unknown"]) == ({}, {"guard": 1})
         (difference,) = report["differences"]
         assert (difference["change"], difference["was"]["verdict"]) == ("unknown", "deny")
         shown = machine.call("replay", "--edited").out
-        assert "1 not known: a hook that decided is another one now, and was not run" in shown
+        assert "1 not known: a hook that was not run is another one now, or new" in shown
         assert replayed(machine, "--edited", "--run", code=0)["counts"] == counted(same=2)
 
+    @pytest.mark.parametrize("more", ["env: [TERM]", "timeout: 5", "guard: false"])
+    def test_one_that_runs_otherwise_is_another(self, machine: Machine, more: str) -> None:
+        machine.write("g.sh", DENY, 0o755)
+        machine.trust(guard())
+        session(machine, "ls")
+        machine.write(machine.config, guard("./g.sh, " + more))
+        assert replayed(machine, "--edited", code=1)["counts"] == counted(same=1, unknown=1)
+
     def test_one_whose_file_was_written_to_is_another(self, machine: Machine) -> None:
-        machine.write("g.sh", "#!/bin/sh\necho no >&2\nexit 2\n", 0o755)
-        machine.trust(hooks("name: guard, on: pre_tool_use, run: ./g.sh"))
+        machine.write("g.sh", DENY, 0o755)
+        machine.trust(guard())
         session(machine, "ls")
         assert replayed(machine, code=0)["recalled"] == {"guard": 1}
         machine.write("g.sh", "#!/bin/sh\nexit 0\n", 0o755)
+        # What was trusted is in force still.
+        report = replayed(machine, code=0)
+        assert report["recalled"] == {"guard": 1}
+        assert any("g.sh" in note for note in report["notes"])
         assert replayed(machine, "--edited", code=1)["counts"] == counted(same=1, unknown=1)
 
-    def test_one_that_was_moved_to_another_file_is_the_same(self, machine: Machine) -> None:
-        machine.write("g.sh", "#!/bin/sh\necho no >&2\nexit 2\n", 0o755)
-        text = hooks("name: guard, on: pre_tool_use, run: ./g.sh")
-        machine.trust(text)
+    def test_what_ran_is_what_was_trusted_and_not_what_lay_there(self, machine: Machine) -> None:
+        machine.write("g.sh", DENY, 0o755)
+        machine.trust(guard())
+        machine.write("g.sh", "#!/bin/sh\nexit 0\n", 0o755)
         session(machine, "ls")
-        machine.write("new.yaml", text)
+        assert replayed(machine, code=0)["counts"] == counted(same=2)
+        assert replayed(machine, "--edited", code=1)["counts"] == counted(same=1, unknown=1)
+
+    @pytest.mark.parametrize("change", ["other", "gone", "swapped", "linked"])
+    def test_one_of_the_persons_own_is_another_with_its_file(
+        self, machine: Machine, change: str
+    ) -> None:
+        scripts = machine.person / "scripts"
+        scripts.mkdir()
+        file, other = scripts / "g.sh", machine.person / "other.sh"
+        for each in (file, other):
+            each.write_text(DENY, encoding="utf-8")
+            each.chmod(0o755)
+        other.write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
+        machine.user_file.parent.mkdir(parents=True)
+        own = "name: {0}, on: pre_tool_use, run: '{1}'"
+        machine.user_file.write_text(
+            hooks(own.format("whole", file), own.format("home", "~/scripts/g.sh"))
+        )
+        session(machine, "ls")
+        report = replayed(machine, code=0)
+        assert report["recalled"] == {"whole": 1, "home": 1}
+        if change == "other":
+            other.replace(file)
+        elif change == "gone":
+            file.unlink()
+        elif change == "swapped":
+            scripts.rename(machine.person / "old")
+            scripts.mkdir()
+            other.replace(file)
+        else:
+            file.unlink()
+            file.symlink_to(other)
+        report = replayed(machine, code=1)
+        assert (report["unknown"], report["recalled"]) == ({"whole": 1, "home": 1}, {})
+
+    def test_what_a_pattern_pins_belongs_to_the_hook(self, machine: Machine) -> None:
+        machine.write("g.sh", "#!/bin/sh\n. lib/a.sh\n", 0o755)
+        machine.write("lib/a.sh", "echo no >&2; exit 2\n")
+        machine.trust(guard("./g.sh, pins: ['lib/*']"))
+        session(machine, "ls")
+        assert replayed(machine, "--edited", code=0)["recalled"] == {"guard": 1}
+        machine.write("lib/b.sh", "exit 0\n")
+        assert replayed(machine, "--edited", code=1)["unknown"] == {"guard": 1}
+
+    def test_a_directory_that_fills_up_makes_it_no_other(self, machine: Machine) -> None:
+        machine.write("g.sh", DENY, 0o755)
+        machine.write("src/a", "")
+        machine.trust(guard("./g.sh src ."))
+        session(machine, "ls")
+        machine.write("src/b", "")
+        assert replayed(machine, "--edited", code=0)["recalled"] == {"guard": 1}
+
+    def test_in_another_checkout_it_is_the_same(self, machine: Machine) -> None:
+        machine.write("g.sh", DENY, 0o755)
+        machine.trust(guard())
+        session(machine, "ls")
+        exported = machine.base / "session.jsonl"
+        exported.write_text(machine.call("log", "--json").out, encoding="utf-8")
+        other = machine.base / "checkout"
+        shutil.copytree(machine.project, other)
+        shutil.rmtree(machine.project)
+        shutil.rmtree(machine.state)
+        words = ("--jsonl", str(exported), "--config", str(other / "hookline.yaml"))
+        done = machine.call("replay", "--json", *words, cwd=other)
+        assert (done.code, done.json["recalled"]) == (0, {"guard": 1})
+
+    def test_one_that_was_moved_or_renamed_is_the_same(self, machine: Machine) -> None:
+        machine.write("g.sh", DENY, 0o755)
+        machine.trust(guard())
+        session(machine, "ls")
+        machine.write("new.yaml", guard().replace("guard", "warden"))
         report = replayed(machine, "--config", "new.yaml", code=0)
-        assert report["recalled"] == {"guard": 1}
+        assert report["recalled"] == {"warden": 1}
+
+    def test_of_two_that_do_the_same_each_says_what_it_said(self, machine: Machine) -> None:
+        # It denies the first time, and passes the second.
+        once = "[ -e seen ] || { touch seen; echo no >&2; exit 2; }"
+        text = "name: {0}, on: pre_tool_use, priority: {1}, always: true, run: '{2}'"
+        entries = [text.format(name, at, once) for name, at in (("one", 10), ("two", 20))]
+        machine.trust(hooks(*entries))
+        session(machine, "ls")
+        machine.write(machine.config, hooks(entries[1]))
+        assert replayed(machine, "--edited", code=1)["counts"] == counted(same=1, milder=1)
+        machine.write(machine.config, hooks(entries[0]))
+        assert replayed(machine, "--edited", code=0)["counts"] == counted(same=2)
+
+    def test_one_that_is_asked_something_else_is_not_known(self, machine: Machine) -> None:
+        machine.write(
+            "g.sh", "#!/bin/sh\ngrep -q danger && { echo no >&2; exit 2; }; exit 0\n", 0o755
+        )
+        text = "name: r, on: pre_tool_use, priority: 10, rewrite: {{input: {{command: {}}}}}"
+        inspect = "name: guard, on: pre_tool_use, run: ./g.sh"
+        machine.trust(hooks(inspect))
+        session(machine, "ls")
+        machine.write(machine.config, hooks(text.format("danger"), inspect))
+        report = replayed(machine, "--edited", code=1)
+        assert (report["counts"], report["unknown"]) == (counted(same=1, unknown=1), {"guard": 1})
+        assert replayed(machine, "--edited", "--run", code=1)["counts"]["stricter"] == 1
+
+    def test_one_that_was_asked_about_a_rewritten_input_is_asked_the_same(
+        self, machine: Machine
+    ) -> None:
+        machine.write("g.sh", DENY, 0o755)
+        text = "name: r, on: pre_tool_use, priority: {}, rewrite: {{input: {{command: new}}}}"
+        inspect = "name: guard, on: pre_tool_use, run: ./g.sh"
+        for priority in (10, 60):  # the guard judges the final input, first or again
+            machine.trust(hooks(text.format(priority), inspect))
+            session(machine, "ls")
+            report = replayed(machine, "--limit", "1", code=0)
+            assert (report["counts"], report["recalled"]) == (counted(same=1), {"guard": 1})
+
+    def test_the_same_unknown_hook_on_both_sides_makes_no_difference(
+        self, machine: Machine
+    ) -> None:
+        machine.write("g.sh", DENY, 0o755)
+        machine.write("events.jsonl", json.dumps(shell("ls")) + "\n")
+        machine.write("old.yaml", guard())
+        words = ("--jsonl", "events.jsonl", "--against", "old.yaml", "--config", "new.yaml")
+        machine.write("new.yaml", guard().replace("guard", "warden"))
+        assert replayed(machine, *words, code=0)["counts"] == counted(same=1)
+        for old, new in ((guard(), OLD), (OLD, guard())):
+            machine.write("old.yaml", old)
+            machine.write("new.yaml", new)
+            assert replayed(machine, *words, code=1)["counts"] == counted(unknown=1)
+
+    def test_a_tree_that_is_too_large_to_look_through_is_no_deny(
+        self, machine: Machine, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        machine.write("g.sh", "#!/bin/sh\nexit 0\n", 0o755)
+        machine.trust(guard("./g.sh, pins: ['lib/**']"))
+        session(machine, "ls")
+        for number in range(10):
+            machine.write(f"lib/{number}", "")
+        monkeypatch.setattr("hookline.config.pins.MAX_LOOKED_AT", 5)
+        report = replayed(machine, "--edited", code=1)
+        assert report["counts"] == counted(same=1, unknown=1)
+        assert report["differences"][0]["now"]["verdict"] == "pass"
+
+    def test_a_builtin_that_looks_at_the_moment_is_believed_about_then(
+        self, machine: Machine
+    ) -> None:
+        def git(*words: str) -> None:
+            subprocess.run(["git", *words], cwd=machine.project, check=True, capture_output=True)
+
+        shutil.rmtree(machine.project / ".git")
+        git("init", "-q", "-b", "main")
+        machine.trust(hooks("name: branches, use: protect-branches"))
+        session(machine, "git commit -m x")
+        git("symbolic-ref", "HEAD", "refs/heads/feature")
+        report = replayed(machine, code=0)
+        assert (report["counts"], report["recalled"]) == (counted(same=2), {"branches": 1})
+        machine.write("none.yaml", "version: 1\n")
+        assert replayed(machine, "--config", "none.yaml", code=1)["counts"]["milder"] == 1
 
     def test_a_builtin_that_acts_is_not_asked(self, machine: Machine) -> None:
         machine.trust(hooks("name: keep, use: limit-output, with: {max_bytes: 200}"))
@@ -216,10 +387,10 @@ class TestHooksThatAreNotRun:
         machine.hook({"event": "session_start", "source": "startup", "session_id": "s1"})
         call = {"name": "mcp__db__drop", "mcp": {"server": "db", "tool": "drop"}}
         machine.hook({"event": "pre_tool_use", "session_id": "s1", "tool": call})
-        assert replayed(machine, code=0)["recalled"] == {"mcp": 1}
+        assert replayed(machine, code=0)["recalled"] == {"mcp": 2}
         machine.write(machine.config, hooks(text % ("deny", check)))
         report = replayed(machine, "--edited", code=1)
-        assert report["counts"] == counted(same=1, stricter=1)
+        assert report["counts"] == counted(unknown=1, stricter=1)
 
 
 class TestEventsThatDoNotCompare:
@@ -239,6 +410,19 @@ class TestEventsThatDoNotCompare:
         assert "1 left out: it could not be read" in done.out
         assert "one.jsonl:1: " in done.out
         assert "no event could be judged again; `--as DIALECT` says whose" in done.err
+
+    def test_of_the_journals_own_events_the_dialect_is_known(self, machine: Machine) -> None:
+        machine.trust(OLD)
+        machine.hook(b"{half", "pre_tool_use")
+        done = machine.call("replay")
+        assert done.code == 2
+        assert "no event could be judged again\n" in done.err
+
+    def test_what_is_not_in_force_is_said(self, machine: Machine) -> None:
+        machine.trust(OLD)
+        session(machine, "ls")
+        machine.write(machine.config, "version: 1\n")
+        assert f"note: `{machine.config}` is not as it was trusted" in machine.call("replay").out
 
     def test_a_project_that_was_removed_is_judged_by_what_was_trusted(
         self, machine: Machine
@@ -403,6 +587,8 @@ class TestFromFiles:
             ("--captures", "a", "--jsonl", "b"),
             ("--captures", "a", "--session", "s"),
             ("--as", "codex"),
+            ("--captures", "a", "--limit", "5"),
+            ("--jsonl", "a", "--dsn", "postgresql://localhost/none"),
             ("--captures", "a", "--as", "codx"),
         ],
     )

@@ -35,6 +35,15 @@ def test_anything_else_says_what_can_be_written(text: str) -> None:
         moment(text, NOW)
 
 
+@pytest.mark.parametrize(
+    "text", ["2026-W47", "2026W47", "2026-W47-3", "2026-W47-3T18:00", "20261118", "2026-11"]
+)
+@pytest.mark.parametrize("end", [False, True])
+def test_a_week_is_no_day(text: str, end: bool) -> None:
+    with pytest.raises(HooklineError, match=r"is no time: write 30m, 2h or 3d"):
+        moment(text, NOW, end=end)
+
+
 @pytest.fixture
 def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Clocks as in Berlin, an hour ahead in summer; written out, so that no table is needed."""
@@ -65,7 +74,6 @@ def test_a_time_is_by_the_clocks_of_its_own_season(text: str, meant: datetime) -
     ("text", "beyond"),
     [
         ("2026-11-18", datetime(2026, 11, 18, 23, tzinfo=UTC)),
-        ("20261118", datetime(2026, 11, 18, 23, tzinfo=UTC)),
         (" 2026-10-25 ", datetime(2026, 10, 25, 23, tzinfo=UTC)),
         ("2026-03-29", datetime(2026, 3, 29, 22, tzinfo=UTC)),
     ],
@@ -77,3 +85,25 @@ def test_the_end_of_a_day_is_its_last_moment(text: str, beyond: datetime) -> Non
 def test_the_end_of_a_time_is_that_time() -> None:
     for text in ("2h", "2026-11-18T00:00", "2026-11-18T00:00Z"):
         assert moment(text, NOW, end=True) == moment(text, NOW)
+
+
+@pytest.fixture(params=["UTC", "CET-1", "EST5"])
+def zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", request.param)
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("zone")
+@pytest.mark.parametrize("end", [False, True])
+@pytest.mark.parametrize(
+    "text", ["0001-01-01", "0001-01-01T00:00", "9999-12-31", "9999-12-31T23:59:59"]
+)
+def test_both_ends_of_the_calendar_are_times(text: str, end: bool) -> None:
+    found = moment(text, NOW, end=end)
+    assert f"{found:%d}" == text[8:10]
+    assert (found < NOW) == text.startswith("0001")
+    if end and text == "9999-12-31":
+        assert found == datetime.max.replace(tzinfo=UTC)

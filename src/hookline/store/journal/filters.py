@@ -28,12 +28,14 @@ SUMMARY = (
 )
 """The columns of a ``SessionSummary``, for events that are grouped by session."""
 
-# What a hook said beside a pass, as it reads in the JSON of ``said``. A quote inside of a text has
-# a backslash before it there, so no text can be taken for any of these.
+# What a hook did that may have to be explained, as it reads in the JSON of ``said``. A quote inside
+# of a text has a backslash before it there, so no text can be taken for any of these. Context,
+# notices and rewritten outputs are not among them: hooks that talk would hide the deny before them.
+# Variables are: where a client cannot set them, it is told deny instead.
 _SAID = (
     *(f'"verdict":"{verdict}"' for verdict in ("allow", "ask", "deny", "halt")),
-    *(f'"{key}":[' for key in ("context", "notice", "follow_up")),
-    '"rewrite":{',
+    *(f'"rewrite":{{"{part}":' for part in ("input", "prompt", "env")),
+    '"follow_up":[',
     '"failed":"',
 )
 _TELLING = " OR ".join(("verdict != 'pass'", *(f"instr(said, '{each}') > 0" for each in _SAID)))
@@ -51,8 +53,11 @@ class Filter(Struct, frozen=True, kw_only=True):
     """The tool's kind or its native name; capital letters do not matter."""
     hook: str | None = None
     """The name of a hook that ran."""
+    project: str | None = None
+    """The project's directory."""
     telling: bool = False
-    """Only where something was more than a pass: some hook spoke, changed something or failed."""
+    """Only where the verdict is not pass, or some hook said another one, rewrote the tool's input
+    or variables or the prompt, gave a follow-up or failed."""
     dialect: str | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -119,6 +124,10 @@ def conditions(
     if wanted.hook is not None:
         name = wanted.hook.replace("\n", " ")
         found.append(("instr(hooks, ?) > 0", [f"\n{name}\n"]))
+    if wanted.project is not None:
+        # As it was stored, also where the name is no UTF-8.
+        name = in_json(wanted.project.encode("utf-8", "replace").decode())
+        found.append(("instr(said, ?) > 0", [f'"project_dir":"{name}"']))
     if wanted.telling:
         found.append((f"({_TELLING})", []))
     if wanted.dialect is not None:

@@ -11,6 +11,7 @@ from hookline.model.events import Event, ToolEvent
 from hookline.model.hook import Hook
 from hookline.model.journal import Entry, RecordedRun
 from hookline.model.outcome import Run, Substitution
+from hookline.model.rewriting import changed
 
 __all__ = ["SUBJECT_CAP", "Said", "encoded", "in_one_line", "said_of", "subject_of"]
 
@@ -73,13 +74,13 @@ def said_of(entry: Entry) -> Said:
         reason=answer.reason,
         failure=entry.failure,
         answer=_NOTHING if answer is PASS else _effects(answer),
-        runs=[_run(each) for each in outcome.runs] if outcome is not None else [],
+        runs=[_run(each, outcome.event) for each in outcome.runs] if outcome is not None else [],
         substitutions=outcome.substitutions if outcome is not None else (),
         version=entry.version,
     )
 
 
-def _run(run: Run) -> _Run:
+def _run(run: Run, event: Event) -> _Run:
     hook, answer = run.hook, run.answer
     known = _known.get(id(hook))
     if known is None or known.hook is not hook:
@@ -89,6 +90,8 @@ def _run(run: Run) -> _Run:
         source=known.source,
         handler=known.handler,
         doing=known.doing,
+        files=run.files,
+        saw=changed(run.seen, event) if run.seen is not event and run.seen is not None else "",
         verdict=answer.verdict._value_,
         reason=answer.reason,
         ns=run.ns,

@@ -84,7 +84,9 @@ def found(path: str, **wanted: Any) -> list[str]:
         ({"tool": "read"}, ["read"]),
         ({"tool": "SHELL"}, ["push", "git"]),
         ({"tool": "Rea"}, []),
-        ({"telling": True}, ["stop", "prompt", "read", "push"]),
+        ({"project": "/home/dev/app"}, ["stop", "prompt", "read", "push", "git"]),
+        ({"project": "/home/dev"}, []),
+        ({"telling": True}, ["stop", "read", "push"]),
         ({"telling": True, "session": "alpha"}, ["push"]),
         ({"hook": "look"}, ["push", "git"]),
         ({"hook": "no pushing"}, ["push"]),
@@ -150,28 +152,59 @@ TOLD: dict[str, dict[str, Any]] = {
     "a verdict": {"answer": ask("sure?")},
     "a failure": {"outcome": None, "failure": "no config"},
     "a hook that failed": {"runs": [a_run(failed="exit code 7")]},
-    "a rewrite": {"answer": Answer(rewrite=Rewrite(input={"command": "ls"}))},
-    "context": {"runs": [a_run(answer=Answer(context=("Mind.",)))]},
-    "a notice": {"runs": [a_run(answer=Answer(notice=("Look.",)))]},
+    "a rewritten input": {"answer": Answer(rewrite=Rewrite(input={"command": "ls"}))},
+    "an input of a hook": {"runs": [a_run(answer=Answer(rewrite=Rewrite(input={"path": "x"})))]},
+    "a prompt": {"runs": [a_run(answer=Answer(rewrite=Rewrite(prompt="Be brief.")))]},
+    "variables": {"runs": [a_run(answer=Answer(rewrite=Rewrite(env={"COLOUR": "1"})))]},
+    "an input beside an output": {
+        "runs": [a_run(answer=Answer(rewrite=Rewrite(input={"path": "x"}, output="less")))]
+    },
     "a follow-up": {"runs": [a_run(answer=Answer(follow_up=("Go on.",)))]},
     "a verdict that did not count": {"runs": [a_run(answer=deny("no"))]},
+    "an input that was cut": {
+        "runs": [a_run(answer=Answer(rewrite=Rewrite(input={"text": "long " * 20_000})))]
+    },
 }
 UNTOLD: dict[str, dict[str, Any]] = {
     "no hook": {},
     "a hook that passed": {"runs": [a_run()]},
+    "context": {"runs": [a_run(answer=Answer(context=("Mind.",)))]},
+    "a notice": {"runs": [a_run(answer=Answer(notice=("Look.",)))]},
+    "a notice of hookline's own": {"answer": Answer(notice=("The journal is full.",))},
+    "a rewritten output": {"runs": [a_run(answer=Answer(rewrite=Rewrite(output="less")))]},
+    "all that is only said": {
+        "answer": Answer(context=("a",), notice=("b",), rewrite=Rewrite(output="c", display="d"))
+    },
     "a hook that kept something to itself": {"runs": [a_run(answer=Answer(metadata={"took": 1}))]},
     "a text that reads like a verdict": {
         "runs": [a_run('a "failed":"x" hook', Answer(reason='"verdict":"deny" "rewrite":{}'))]
+    },
+    "a text that reads like a rewrite": {
+        "runs": [
+            a_run(answer=Answer(rewrite=Rewrite(output='"rewrite":{"input":{}},"follow_up":["x"]')))
+        ]
     },
 }
 
 
 @pytest.mark.parametrize("kind", [*TOLD, *UNTOLD])
-def test_an_event_is_telling_when_some_hook_did_not_simply_pass(tmp_path: Path, kind: str) -> None:
+def test_an_event_is_telling_when_a_hook_did_what_may_have_to_be_explained(
+    tmp_path: Path, kind: str
+) -> None:
     path = str(tmp_path / "journal.db")
     write_once(path, an_entry(**{**TOLD, **UNTOLD}[kind]))
     with Reader(path) as reader:
         assert bool(reader.query(Filter(telling=True))) == (kind in TOLD)
+
+
+@pytest.mark.parametrize("project", ['/a "b" \\ c', "/tabs\t and\nlines", "/gr\udcfc\udcdfe", "/ü"])
+def test_a_project_is_found_whatever_it_is_called(tmp_path: Path, project: str) -> None:
+    path = str(tmp_path / "journal.db")
+    write_once(path, an_entry(project_dir=project))
+    write_once(path, an_entry(shell(f'"project_dir":"{project}"'), project_dir="/other"))
+    with Reader(path) as reader:
+        (found,) = reader.query(Filter(project=project))
+    assert found.seq == 1
 
 
 def test_the_last_event_is_the_newest_that_is_wanted(path: str) -> None:
