@@ -4,6 +4,7 @@ Half a token is no token to any rule, so a text is never cut and then redacted: 
 redacted, by the length of a secret, and of that only what comes from before the cut is kept.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -19,6 +20,8 @@ T = TypeVar("T", str, bytes)
 MARGIN = 16_384
 """Longer than any secret is: a private key of 8192 bits in PEM has 6,500 characters."""
 
+# In JSON, and in JSON that is a text in JSON, too.
+_ZEROS = re.compile(rb"\0|\\+u0000")
 _MOST_ITEMS = 200
 _ROUNDS = 4
 _OTHERS = bytes(set(range(256)) - set(b'[]{}"'))
@@ -36,51 +39,84 @@ class Censor:
         """At most about ``cap`` bytes without secrets; what was JSON stays JSON."""
         if not raw:
             return raw
-        raw = _readable(raw, cap)
-        found = redact_bytes(raw[: cap + MARGIN])
-        self.redactions += found.count
-        if len(raw) <= cap:
-            return found.raw
-        self.cut = True
-        kept = found.raw
-        if found.count and len(raw) > cap + MARGIN:
-            # Secrets and what stands for them differ in length. What comes out for the part before
-            # the cut alone tells where that is; from a secret on that is cut, it is something else.
-            kept = _agreed(kept, redact_bytes(raw[:cap]).raw)
-        return closed(kept[:cap])
+        # Between zeros there is less to keep than there is to look at.
+        head = raw[: 4 * (cap + MARGIN)]
+        bare = self._bare(head)
+        if bare is None:
+            kept, cut = self._short(raw, cap, _redacted_bytes)
+        else:
+            kept, cut = self._short(bare, cap, _redacted_bytes, more=len(head) < len(raw))
+        return closed(kept) if cut else kept
 
     def text(self, text: str, cap: int) -> str:
         """The same for a text."""
-        if not text:
-            return text
-        found = redact(text[: cap + MARGIN])
-        self.redactions += found.count
-        if len(text) <= cap:
-            return found.text
-        self.cut = True
-        kept = found.text
-        if found.count and len(text) > cap + MARGIN:
-            kept = _agreed(kept, redact(text[:cap]).text)
-        return kept[:cap]
+        if "\0" in text:
+            raw = text.encode("utf-8", "surrogatepass")
+            return self.raw(raw, cap).decode("utf-8", "replace")
+        return self._short(text, cap, _redacted)[0] if text else text
 
     def data(self, encoded: bytes, cap: int, text_cap: int) -> bytes:
         """The same for a JSON object; when it has more than ``cap``, each of its texts is cut."""
         if len(encoded) <= cap:
-            found = redact_bytes(encoded)
-            self.redactions += found.count
-            return found.raw
+            return self._whole(encoded)
         self.cut = True
         # Each text by itself first, as none may end with half a secret; then in its place, since
         # the name of a value may tell that it is one.
         less = shortened(msgspec.json.decode(encoded), text_cap, self.text)
-        found = redact_bytes(msgspec.json.encode(less))
-        self.redactions += found.count
-        encoded = found.raw
+        encoded = self._whole(msgspec.json.encode(less))
         while len(encoded) > 4 * cap and text_cap > 16:
             # Many texts rather than long ones.
             text_cap //= 4
             encoded = msgspec.json.encode(shortened(msgspec.json.decode(encoded), text_cap))
         return encoded
+
+    def _whole(self, raw: bytes) -> bytes:
+        bare = self._bare(raw)
+        kept, count = _redacted_bytes(raw if bare is None else bare)
+        self.redactions += count
+        return kept
+
+    def _bare(self, raw: bytes) -> bytes | None:
+        """Without its zeros, where these hide a secret; None where they do not.
+
+        So is UTF-16 written, as PowerShell does, and no rule knows a token with zeros in it. Where
+        they stand between tokens it takes them to know these, so both ways are looked at.
+        """
+        if _ZEROS.search(raw) is None:
+            return None
+        kept, count = _redacted_bytes(raw)
+        bare = _ZEROS.sub(b"", kept)
+        if not redact_bytes(bare).count:
+            return None
+        self.redactions += count
+        return bare
+
+    def _short(
+        self, text: T, cap: int, redacted: Callable[[T], tuple[T, int]], *, more: bool = False
+    ) -> tuple[T, bool]:
+        """At most ``cap`` of it, and whether it was cut; ``more`` was there behind it before."""
+        if more:
+            cap = min(cap, max(len(text) - MARGIN, 0))
+        kept, count = redacted(text[: cap + MARGIN])
+        self.redactions += count
+        if len(text) <= cap:
+            return kept, False
+        self.cut = True
+        if count and (more or len(text) > cap + MARGIN):
+            # Secrets and what stands for them differ in length. What comes out for the part before
+            # the cut alone tells where that is; from a secret on that is cut, it is something else.
+            kept = _agreed(kept, redacted(text[:cap])[0])
+        return kept[:cap], True
+
+
+def _redacted(text: str) -> tuple[str, int]:
+    found = redact(text)
+    return found.text, found.count
+
+
+def _redacted_bytes(raw: bytes) -> tuple[bytes, int]:
+    found = redact_bytes(raw)
+    return found.raw, found.count
 
 
 def _agreed(one: T, other: T) -> T:
@@ -90,18 +126,6 @@ def _agreed(one: T, other: T) -> T:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if one[:middle] == other[:middle] else (low, middle - 1)
     return one[:low]
-
-
-def _readable(raw: bytes, cap: int) -> bytes:
-    """As it is, unless zeros hide a secret in it: then without them.
-
-    So is UTF-16 written, as PowerShell does, and no rule knows a token with zeros in it.
-    """
-    if b"\0" not in raw:
-        return raw
-    # Half of what is looked at may be zeros; in UTF-32 it is more.
-    bare = raw[: 4 * (cap + MARGIN)].replace(b"\0", b"")
-    return bare if redact_bytes(bare).count else raw
 
 
 def closed(start: bytes) -> bytes:

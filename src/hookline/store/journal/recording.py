@@ -145,7 +145,8 @@ def _is_clean(pieces: _Pieces) -> bool:
         return False
     together = b"\n".join((pieces.said, pieces.payload, pieces.stdout, pieces.stderr, names))
     # Between zeros, as in UTF-16, no secret is seen here.
-    return b"\0" not in together and not redact_bytes(together).count
+    zeros = b"\0" in together or b"u0000" in together
+    return not zeros and not redact_bytes(together).count
 
 
 def _censored(

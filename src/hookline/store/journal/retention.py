@@ -21,6 +21,8 @@ _HORIZON = 50_000
 # The same for the one event by which a clock is believed: this is asked before every step.
 _PROBED = 1_000
 _DAY = 86_400_000_000
+# Together they would make SQLite look at every one.
+_ENDS = "SELECT (SELECT min(seq) FROM events), (SELECT max(seq) FROM events)"
 # When there is too much, some more goes than has to, so that it is not the next event's turn again.
 _ROOM = 0.9
 
@@ -112,20 +114,21 @@ def _settled(connection: sqlite3.Connection, now: int) -> int | None:
     one that runs ahead is mostly put right within hours, and a machine that was switched off for a
     year goes on in its new time. So the clock is not believed before the journal has seen a day of
     it: with a clock that is ahead, events are as old as they were when it was right. What it costs
-    is that an event stays for up to a day longer, or until the machine is used again.
+    is that an event stays for a day longer, or for some more of a machine that is seldom used.
 
     Events are in the order of time, mostly, so halving finds it. Where they are not it finds one
     that is older, and fewer go.
     """
-    low, high = connection.execute("SELECT min(seq), max(seq) FROM events").fetchone()
+    low, high = connection.execute(_ENDS).fetchone()
     newest: int | None = None
     while low is not None and low <= high:
         middle = (low + high) // 2
+        rows = connection.execute(
+            "SELECT seq, at FROM events WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?",
+            (middle, high, _PROBED),
+        )
         # Those from the future say nothing of the ones behind them.
-        found = connection.execute(
-            "SELECT seq, at FROM events WHERE seq BETWEEN ? AND ? AND at <= ? ORDER BY seq LIMIT 1",
-            (middle, min(high, middle + _PROBED), now),
-        ).fetchone()
+        found = next(((seq, at) for seq, at in rows if at <= now), None)
         if found is None or found[1] > now - _DAY:
             high = middle - 1
         else:
@@ -135,13 +138,14 @@ def _settled(connection: sqlite3.Connection, now: int) -> int | None:
 
 
 def _aged(connection: sqlite3.Connection, before: int, shipped: int | None) -> list[int]:
-    first, last = connection.execute("SELECT min(seq), max(seq) FROM events").fetchone()
+    first, last = connection.execute(_ENDS).fetchone()
     if first is None:
         return []
-    end = min(last - 1, first + _HORIZON, last if shipped is None else shipped)
+    end = min(last - 1, last if shipped is None else shipped)
     rows = connection.execute(
-        "SELECT seq FROM events WHERE seq <= ? AND at < ? ORDER BY seq LIMIT ?",
-        (end, before, _STEP),
+        "SELECT seq FROM (SELECT seq, at FROM events WHERE seq <= ? ORDER BY seq LIMIT ?) "
+        "WHERE at < ? ORDER BY seq LIMIT ?",
+        (end, _HORIZON, before, _STEP),
     )
     return [seq for (seq,) in rows.fetchall()]
 

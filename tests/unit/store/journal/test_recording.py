@@ -22,6 +22,7 @@ from hookline.model.journal import Entry, Recorded
 from hookline.model.outcome import Outcome, Reply, Substitution
 from hookline.model.tools import tool
 from hookline.model.verdicts import Verdict
+from hookline.secrets import redact_bytes
 from hookline.store.journal.cutting import MARGIN
 from hookline.store.journal.reader import recorded
 from hookline.store.journal.recording import TEXT_CAP, Row, row_of
@@ -146,6 +147,53 @@ def test_a_secret_is_not_stored_with_zeros_in_it_either(encoding: str) -> None:
     assert b"[redacted:" in stored
 
 
+def utf16(text: str) -> str:
+    """As UTF-16 reads that was taken for UTF-8: the output of some programs of Windows."""
+    return text.encode("utf-16-le").decode()
+
+
+def bare(row: Row) -> bytes:
+    return all_bytes(row).replace(b"\0", b"").replace(rb"\\u0000", b"").replace(rb"\u0000", b"")
+
+
+@pytest.mark.parametrize("size", [0, 20_000, 200_000])
+def test_a_secret_between_zeros_in_json_is_not_stored(size: int) -> None:
+    said = utf16(f"token {secret} end ") + "x" * size
+    inner = json.dumps({"text": said})
+    entries = {
+        "a payload": an_entry(payload=json.dumps({"tool_response": {"stdout": said}}).encode()),
+        "JSON in a payload": an_entry(payload=json.dumps({"content": inner}).encode()),
+        "a context": an_entry(answer=Answer(context=(said,))),
+        "a reply": an_entry(reply=Reply(stdout=json.dumps({"reason": said}).encode())),
+        "a subject": an_entry(UserPromptSubmit(prompt=said), payload=b""),
+        "a session": an_entry(shell("ls", session_id=said[:200])),
+    }
+    for place, entry in entries.items():
+        row = row_of(entry)
+        assert secret.encode() not in bare(row), place
+        assert b"[redacted:" in bare(row), place
+        found = recorded((1, *row.columns))
+        assert found.redactions > 0
+        if place == "a payload":
+            assert "stdout" in json.loads(found.payload)["tool_response"]
+
+
+def test_what_zeros_separate_is_known_as_if_they_were_spaces() -> None:
+    other = "gsk_" + "Ab3dE5gH" * 6 + "Zz"  # known by where it begins and ends
+    assert redact_bytes(b" %s " % other.encode()).count
+    payload = b"file.txt\0%s\0other.txt\0" % other.encode()
+    for more in (b"", " ".join(utf16(secret)).encode(), utf16(f" {secret} ").encode()):
+        assert other.encode() not in all_bytes(row_of(an_entry(payload=payload + more)))
+
+
+@pytest.mark.parametrize("before", range(320_000, 330_000, 77))
+def test_no_half_of_a_secret_is_left_where_zeros_were(before: int) -> None:
+    payload = utf16(secret).encode() + bytes(before) + secret.encode() + b" y" * 50_000
+    row = row_of(an_entry(payload=payload))
+    assert secret[:12].encode() not in all_bytes(row)
+    assert recorded((1, *row.columns)).cut
+
+
 def test_zeros_with_nothing_to_hide_stay_as_they_are() -> None:
     for payload in (b"\x00\xff\xfe", "plain words".encode("utf-16")):
         assert row_of(an_entry(payload=payload)).columns[-1] == payload
@@ -172,7 +220,10 @@ def test_a_long_payload_that_is_nearly_all_secrets_keeps_what_is_none(kind: str)
     assert b"[redacted:" in found.payload
 
 
-@pytest.mark.parametrize("before", range(65_536 - 60, 65_536 + 20, 7))
+EDGES = (65_536, 65_536 + MARGIN)
+
+
+@pytest.mark.parametrize("before", [at + near for at in EDGES for near in range(-60, 20, 3)])
 def test_no_half_of_a_secret_is_left_at_the_cut_behind_others(before: int) -> None:
     start = b'{"a": "' + KEY.encode().replace(b"\n", b"\\n") * 20 + b" "
     payload = start + b"x" * (before - len(start)) + b" " + secret.encode() + b" y" * 50_000
@@ -180,8 +231,8 @@ def test_no_half_of_a_secret_is_left_at_the_cut_behind_others(before: int) -> No
 
 
 def test_no_half_of_a_secret_is_left_in_a_long_text_behind_others() -> None:
-    for before in range(TEXT_CAP + MARGIN - 60, TEXT_CAP + MARGIN, 7):
-        text = KEY * 10
+    for before in (at + near for at in (TEXT_CAP, TEXT_CAP + MARGIN) for near in range(-60, 9, 3)):
+        text = KEY * min(10, before // len(KEY))
         text += "x" * (before - len(text)) + " " + secret + " y" * 50_000
         row = row_of(an_entry(answer=Answer(context=(text,))))
         assert secret[:12].encode() not in all_bytes(row)

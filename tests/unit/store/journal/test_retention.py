@@ -128,6 +128,20 @@ def test_after_a_year_switched_off_a_day_of_events_makes_the_old_ones_go(tmp_pat
     assert [each.id for each in all_rows(path)] == [each.id for each in back]
 
 
+def test_one_event_of_a_wrong_clock_holds_up_nothing_for_ever(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    week = Retention(keep_days=7, max_bytes=MUCH)
+    write_all(path, [an_entry(at=days_ago(-4_000))])
+    for day in range(60):
+        write_all(
+            path, [an_entry(at=NOW + timedelta(days=day, minutes=each)) for each in range(90)]
+        )
+        pruned(path, week, now=(NOW + timedelta(days=day, hours=2)).timestamp())
+    # Numbers are not given twice, so there is a hole behind the first that grows and grows.
+    ages = [(NOW + timedelta(days=59) - each.at).days for each in all_rows(path)]
+    assert max(ages) <= 8
+
+
 def test_of_large_events_no_more_go_than_there_is_no_room_for(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     entries = [an_entry(payload=os.urandom(55_000), at=NOW) for _ in range(85)]
