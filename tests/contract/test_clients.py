@@ -27,7 +27,6 @@ import pytest
 
 from hookline import __version__, client, registry
 from hookline.daemon.instance import run_dir
-from hookline.model.events import EVENTS
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 60.0
@@ -1426,7 +1425,10 @@ def damaged(tmp_path: Path) -> Damaged:
     return Damaged(tmp_path)
 
 
-@pytest.mark.parametrize(("event", "code"), [("PreToolUse", 2), ("Unheard", 2), ("Stop", 1)])
+@pytest.mark.parametrize(
+    ("event", "code"),
+    [("PreToolUse", 2), ("Unheard", 2), ("Stop", 1), ("SessionStart", 1), ("PostToolUse", 1)],
+)
 @pytest.mark.parametrize(
     "name", ["thin_ask.py", "thin_io.py", "thin_cold.py", "__pycache__/thin_cold.*.pyc"]
 )
@@ -1440,7 +1442,8 @@ def test_a_client_that_lacks_a_part_closes_the_gate_by_exit_code(
     done = damaged.agent.run("hook", "claude-code", event)
 
     assert (done.code, done.out) == (code, b"")
-    assert done.err == b"hookline could not judge this: its client cannot run here\n"
+    assert done.err.startswith(b"hookline could not judge this: its client cannot run here: ")
+    assert done.err.endswith(b" `hookline doctor` says what to mend.\n")
 
 
 @pytest.mark.parametrize("size", [0, 5, 3000, 12000])
@@ -1457,15 +1460,11 @@ def test_the_table_of_last_answers_fits_into_the_one_piece_that_is_read() -> Non
     assert (client.SCRIPT.parent / "last_answers.txt").stat().st_size < 1 << 16
 
 
-def test_the_last_word_knows_every_event_that_would_keep_an_agent_going() -> None:
-    names = {
-        native
-        for name in registry.dialect_names()
-        for native, support in registry.dialect(name).support.events.items()
-        if EVENTS[support.event].continues
-    }
+def test_the_last_word_closes_every_gate_and_nothing_else() -> None:
+    names = {row.event for row in last_answers.rows()} - {None}
+    gates = {row.event for row in last_answers.rows() if row.closes}
 
-    assert set(module("src/hookline/client/thin.py").KEEP_GOING) == names
+    assert set(module("src/hookline/client/thin.py").OPEN.split()) == names - gates
 
 
 @pytest.mark.parametrize("megabytes", [16, 24, 40, 64])

@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 else:
     import _signal  # what `signal` adds are names for the numbers, and they take a while to make
 
-__all__ = ["Ended", "run", "run_light"]
+__all__ = ["ENDINGS", "INTERRUPT", "Ended", "noted", "run", "run_light"]
 
 T = TypeVar("T")
 
 # Agents end a hook that takes too long by one of these; a hook's own programs would outlive it.
-_SIGNALS = (_signal.SIGTERM, _signal.SIGHUP)
+ENDINGS = (_signal.SIGTERM, _signal.SIGHUP)
+INTERRUPT: int = _signal.SIGINT
 
 
 class Ended(HooklineError):
@@ -33,7 +34,7 @@ def run(work: Awaitable[T]) -> T:
 
 def run_light(work: Coroutine[Any, Any, T]) -> T:
     """As ``run``, but no event loop is loaded before the work says that it ``needs_loop``."""
-    with _noted() as told:
+    with noted() as told:
         try:
             wanted = work.send(None)
         except StopIteration as answered:
@@ -58,15 +59,15 @@ class _Rest(Generic[T]):
 
 
 @contextmanager
-def _noted() -> Iterator[list[int]]:
-    """Notes the signals that come, for as long as nothing waits.
+def noted(*numbers: int) -> Iterator[list[int]]:
+    """Notes the signals that come, those that end us or these, for as long as nothing waits.
 
     Nothing is raised from where they happen to arrive: that may be inside a hook, whose failure
     it would be taken for. What does not wait is over in a moment, and has an answer then.
     """
     told: list[int] = []
     before: dict[int, Any] = {}
-    for number in _SIGNALS:
+    for number in numbers or ENDINGS:
         with suppress(ValueError):  # only a main thread can be told
             before[number] = _signal.signal(number, lambda number, _: told.append(number))
     try:
@@ -86,7 +87,7 @@ async def _until_told(work: Awaitable[T], told: list[int]) -> T:
         told.append(number)
         task.cancel()
 
-    for number in _SIGNALS:
+    for number in ENDINGS:
         # ValueError, RuntimeError: only a main thread can be told, and any other has nobody's
         # signals to mind. NotImplementedError: Windows, where loops take no signals at all.
         with suppress(ValueError, RuntimeError, NotImplementedError):

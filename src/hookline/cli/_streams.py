@@ -10,21 +10,27 @@ import select
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from hookline.cli._ending import Ended
 from hookline.model.errors import HooklineError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import TextIO
 
-__all__ = ["deliver", "read"]
+__all__ = ["GRACE", "deliver", "read"]
 
 _PIECE = 1 << 16
 _TURN = 0.05
-"""Seconds to wait before another look, at what somebody else has made non-blocking."""
-_LONGEST = 86_400.0
+"""Seconds to wait before another look around."""
+GRACE = 0.25
+"""Seconds for a last word, when the time is over."""
 
 
-def read(stream: "TextIO | None", until: float) -> bytes:
-    """All that comes, to its end. Raises HooklineError when that is not there in time."""
+def read(stream: "TextIO | None", until: float, told: "Collection[int]" = ()) -> bytes:
+    """All that comes, to its end. Raises HooklineError when that is not there in time.
+
+    Raises Ended as soon as a signal is ``told`` of.
+    """
     if stream is None:  # as Python has it when the descriptor is closed
         raise HooklineError("there is no payload: stdin is closed")
     number = _number(stream)
@@ -34,9 +40,13 @@ def read(stream: "TextIO | None", until: float) -> bytes:
     poll.register(number, select.POLLIN)
     pieces: list[bytes] = []
     while True:
-        left = min(until - monotonic(), _LONGEST)
-        if left <= 0 or not poll.poll(left * 1000):
+        if told:
+            raise Ended("it was told to end before the payload had come")
+        left = until - monotonic()
+        if left <= 0:
             raise HooklineError("the payload did not come to its end in time")
+        if not poll.poll(min(left, _TURN) * 1000):
+            continue
         try:
             piece = os.read(number, _PIECE)
         except BlockingIOError:
@@ -46,16 +56,25 @@ def read(stream: "TextIO | None", until: float) -> bytes:
         pieces.append(piece)
 
 
-def deliver(contents: "list[tuple[TextIO | None, bytes]]", until: float) -> list[bool]:
+def deliver(
+    contents: "list[tuple[TextIO | None, bytes]]", until: float, told: "Collection[int]" = ()
+) -> list[bool]:
     """Writes each content to its stream, all at once; says which of them arrived in time.
 
     An agent may read either stream to its end first, and a write may wait for ever: Python begins
-    one anew that a signal interrupts. So each has a thread.
+    one anew that a signal interrupts. So each has a thread. Once a signal is ``told`` of, there is
+    not much time left, but an answer that we have is not thrown away.
     """
     writings = [_Writing(stream, content) for stream, content in contents]
     for writing in writings:
         writing.start()
-    return [writing.is_done(until) for writing in writings]
+    for writing in writings:
+        while not writing.is_over(min(max(until - monotonic(), 0.0), _TURN)):
+            if told:
+                until, told = min(until, monotonic() + GRACE), ()
+            if monotonic() >= until:
+                break
+    return [writing.is_done for writing in writings]
 
 
 class _Writing:
@@ -77,9 +96,13 @@ class _Writing:
         except (RuntimeError, MemoryError):  # no thread can be had: better late than never
             self._write()
 
-    def is_done(self, until: float) -> bool:
-        """Whether all of it is written, once it is or it is too late."""
-        self._over.acquire(timeout=min(max(until - monotonic(), 0.0), _LONGEST))
+    def is_over(self, seconds: float) -> bool:
+        """Whether nothing more will be written, after so long at most."""
+        return self._over.acquire(timeout=seconds)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all of it is written."""
         return not self._left
 
     def _write(self) -> None:
@@ -90,7 +113,8 @@ class _Writing:
                 self._left = self._left[self._written(self._stream, number) :]
         except (OSError, ValueError):  # nobody listens, or the disk is full
             pass
-        self._over.release()
+        finally:
+            self._over.release()
 
     def _written(self, stream: "TextIO", number: int | None) -> int:
         if number is None:  # it is no descriptor, and takes everything

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from hookline.cli._ending import run_light
+from hookline.cli._ending import ENDINGS, INTERRUPT, noted, run_light
 from hookline.cli._exchange import Arrived, Exchange
 from hookline.cli._hook_options import HookOptions, allowance
-from hookline.cli._streams import deliver, read
+from hookline.cli._streams import GRACE, deliver, read
 from hookline.model.errors import HooklineError
 from hookline.model.journal import Entry
 from hookline.model.moments import begin_moment, end_moment
@@ -35,8 +35,6 @@ __all__ = ["Arrived", "Desk", "alone", "command", "main"]
 
 _KEPT_APPS = 32
 _KEPT_WARNINGS = 1000
-_GRACE = 0.25
-"""Seconds for a last word, when the time is over."""
 # All of the environment that is believed, where it is believed at all.
 _PERSONAL = (
     "HOME",
@@ -199,6 +197,8 @@ def _app(options: HookOptions, arrived: Arrived) -> "App":
 
     trusted = dict(arrived.env) if options.trust_env else {}
     home = options.home or trusted.get("HOOKLINE_HOME")
+    if home and not os.path.isabs(home) and not os.path.isdir(arrived.cwd):
+        raise HooklineError(f"`{home}` is no whole path, and where it leads from is gone")
     return App(
         env=arrived.env,
         cwd=arrived.cwd,
@@ -218,14 +218,16 @@ def main(argv: Sequence[str], began: float | None = None) -> int:
     began = monotonic() if began is None else began
     until = began + allowance(argv)
     arrived = Arrived(argv=argv, payload=b"", env=dict(os.environ), cwd=_directory(), arrived=began)
-    try:
-        arrived = replace(arrived, payload=read(sys.stdin, until))
-        reply = run_light(_answered(arrived))
-    except (Exception, KeyboardInterrupt) as exc:
-        reply = _begun(arrived).refusal(exc)
-    streams = [(sys.stdout, reply.stdout), (sys.stderr, reply.stderr)]
-    arrives, _ = deliver(streams, max(until, monotonic() + _GRACE))
-    return reply.exit_code if arrives else _last_word(arrived)
+    with noted() as told:
+        try:
+            arrived = replace(arrived, payload=read(sys.stdin, until, told))
+            reply = run_light(_answered(arrived))
+        except (Exception, KeyboardInterrupt) as exc:
+            reply = _begun(arrived).refusal(exc)
+        with noted(INTERRUPT, *ENDINGS) as hurried:
+            streams = [(sys.stdout, reply.stdout), (sys.stderr, reply.stderr)]
+            arrives, _ = deliver(streams, max(until, monotonic() + GRACE), hurried)
+            return reply.exit_code if arrives else _last_word(arrived)
 
 
 def alone(argv: Sequence[str]) -> int:
@@ -256,9 +258,10 @@ def _directory() -> str:
         pass
     try:
         name, deleted, rest = os.readlink("/proc/self/cwd").rpartition(" (deleted)")
+        removed = os.stat(".").st_nlink == 0  # else it may be called so, and be out of reach
     except OSError:
         return ""
-    return name if deleted and not rest and name.startswith("/") else ""
+    return name if removed and deleted and not rest and name.startswith("/") else ""
 
 
 def _begun(arrived: Arrived) -> Exchange:
@@ -275,7 +278,7 @@ def _last_word(arrived: Arrived) -> int:
     event = _begun(arrived).event
     # Codex and Gemini CLI take an exit code of 2 for nothing when stderr is empty.
     word = b"hookline: the answer could not be written to stdout\n"
-    deliver([(sys.stderr, word)], monotonic() + _GRACE)
+    deliver([(sys.stderr, word)], monotonic() + GRACE)
     return 2 if event is None or (event.gate and not event.continues) else 1
 
 

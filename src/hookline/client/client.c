@@ -14,10 +14,10 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #ifdef __linux__
-#include <sys/stat.h>
 #include <sys/random.h>
 #endif
 
@@ -215,8 +215,11 @@ static const char *directory(bool *gone) {
     if (cwd != NULL)
         return cwd;
     ssize_t length = readlink("/proc/self/cwd", cwd_room, sizeof cwd_room - 1);
+    struct stat found;
     if (length < (ssize_t)sizeof GONE || *cwd_room != '/')
         return NULL;
+    if (lstat(".", &found) != 0 || found.st_nlink != 0)
+        return NULL; /* it is still there, and may be called so, in a place that has no name */
     char *end = cwd_room + length - (sizeof GONE - 1);
     cwd_room[length] = 0;
     if (strcmp(end, GONE) != 0)

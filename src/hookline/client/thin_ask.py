@@ -105,9 +105,11 @@ def _directory() -> tuple[bytes, bool]:
         pass
     try:
         name, deleted, rest = posix.readlink(b"/proc/self/cwd").rpartition(b" (deleted)")
+        removed = posix.stat(".").st_nlink == 0  # else it may be called so, and be out of reach
     except OSError:
         return b"", True
-    return (name if deleted and not rest and name.startswith(b"/") else b""), True
+    known = removed and deleted and not rest and name.startswith(b"/")
+    return (name if known else b""), True
 
 
 def _ask(cwd: bytes, values: dict[str, str], started: float, deadline: float) -> "Reply":

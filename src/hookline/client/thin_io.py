@@ -118,17 +118,24 @@ class _Stream:
             self._write(until)  # there is no room for a thread: then as far as it goes here
 
     def _write(self, until: float | None = None) -> None:
-        events = {self._number: select.POLLOUT}
         try:
-            while self._left and (until is None or wait(events, until)):
+            while self._left and (until is None or self._has_room(until)):
                 try:
                     self._left = self._left[posix.write(self._number, self._left[:PIECE]) :]
                 except BlockingIOError:  # somebody has made it non-blocking
-                    wait(events, time.monotonic() + TURN, heeding=False)
+                    self._has_room(time.monotonic() + TURN)
             self.written = not self._left
         except OSError:
             pass
-        self._over.release()
+        finally:
+            self._over.release()
+
+    def _has_room(self, until: float) -> bool:
+        events = {self._number: select.POLLOUT}
+        if wait(events, until):
+            return True
+        until = min(until, time.monotonic() + GRACE)
+        return Signals.told and bool(wait(events, until, heeding=False))
 
     def wait(self, until: float) -> float:
         """Wait for its end; returns until when there is time for more.

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -471,11 +472,38 @@ class TestTime:
         assert said["verdict"] == "deny"
         assert "hook `slow` failed: no answer within 0." in said["reason"]
 
+    def test_time_that_went_by_before_we_were_started_counts(self, machine: Machine) -> None:
+        machine.trust("version: 1\nhooks:\n  - {name: quick, on: pre_tool_use, run: 'true'}\n")
+        argv = [sys.executable, "-m", "hookline", "hook", "canonical", *machine.own]
+
+        def said(seconds: str) -> Any:
+            done = subprocess.run(
+                ["sh", "-c", f'sleep {seconds}; exec "$@"', "sh", *argv, "--timeout", "4"],
+                env=machine.env,
+                cwd=machine.project,
+                input=json.dumps(shell()).encode(),
+                capture_output=True,
+                timeout=60,
+                check=False,
+            )
+            return json.loads(done.stdout)
+
+        assert said("0")["verdict"] == "pass"
+        assert said("3.2")["verdict"] == "deny"
+
     def test_a_slow_hook_that_guards_nothing_lets_go(self, machine: Machine) -> None:
         machine.trust("version: 1\nhooks:\n  - {name: slow, on: session_start, run: sleep 60}\n")
         said = answer(machine.hook({"event": "session_start"}, "--timeout", "1"))
         assert said["verdict"] == "pass"
         assert "no answer within" in said["notice"][0]
+
+
+def until_it_reads(process: "subprocess.Popen[bytes]") -> None:
+    """Waits until a process looks again and again whether its stdin has anything."""
+    syscall = Path(f"/proc/{process.pid}/syscall")
+    number = {"x86_64": "7", "aarch64": "73"}[os.uname().machine]  # poll, ppoll
+    while not syscall.read_text().startswith(f"{number} "):
+        assert process.poll() is None
 
 
 class TestWhere:
@@ -523,6 +551,22 @@ class TestWhere:
         told = json.dumps(shell(cwd=str(machine.project))).encode()
         said = json.loads(asyncio.run(_answered(replace(arrived, payload=told))).stdout)
         assert said["verdict"] == "pass"
+
+    def test_a_home_that_leads_from_a_directory_which_is_gone_closes_the_gate(
+        self, machine: Machine
+    ) -> None:
+        machine.trust(DENY_ALL)
+        for cwd in ("", str(machine.project / "gone")):
+            arrived = Arrived(
+                argv=["canonical", "--home", "../state"],
+                payload=json.dumps(shell(cwd=str(machine.project))).encode(),
+                env={},
+                cwd=cwd,
+            )
+            said = json.loads(asyncio.run(_answered(arrived)).stdout)
+            assert said["verdict"] == "deny"
+            assert "is no whole path" in said["reason"]
+        assert not (machine.project / "gone").exists()
 
 
 class TestDelivery:
@@ -598,6 +642,31 @@ class TestDelivery:
             assert process.wait(60) == 0
         assert said["permissionDecision"] == "deny"
         assert "did not come to its end in time" in said["permissionDecisionReason"]
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+    def test_told_to_end_while_nobody_reads_it_closes_the_gate(
+        self, machine: Machine, number: signal.Signals
+    ) -> None:
+        user(machine, DENY_ALL.replace("goes.", "goes. " * 50_000))
+        with machine.start("hook", "canonical", *machine.own) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(json.dumps(shell()).encode())
+            process.stdin.close()
+            select.select([process.stdout], [], [], 60)  # it has begun to write
+            process.send_signal(number)
+            assert process.wait(60) == 2
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+    def test_told_to_end_before_its_payload_has_come_it_closes_the_gate(
+        self, machine: Machine, number: signal.Signals
+    ) -> None:
+        with machine.start("hook", "canonical", "pre_tool_use", *machine.own) as process:
+            assert process.stdin is not None
+            until_it_reads(process)
+            process.send_signal(number)
+            said, _ = process.communicate(timeout=60)
+        assert json.loads(said)["verdict"] == "deny"
 
     def test_both_streams_may_be_long_and_one_of_them_read_first(self) -> None:
         size = 300_000

@@ -12,6 +12,7 @@ __all__ = ["reading"]
 
 _WAIT = 5.0
 _COPY = "journal.db"
+_TRIES = 5
 
 
 def reading(path: str) -> sqlite3.Connection:
@@ -19,6 +20,7 @@ def reading(path: str) -> sqlite3.Connection:
 
     Raises sqlite3.Error, and HooklineError when it takes a copy to read it and none can be made.
     """
+    path = os.path.realpath(path)  # beside which SQLite has the log
     try:
         return _connected(path)
     except sqlite3.OperationalError as error:
@@ -57,12 +59,26 @@ def _copied(path: str) -> sqlite3.Connection:
     try:
         with TemporaryDirectory(prefix="hookline-journal-") as directory:
             copy = os.path.join(directory, _COPY)
-            for end in ("", "-wal"):
-                shutil.copyfile(path + end, copy + end)
+            for _ in range(_TRIES):
+                before = _state(path)
+                for end in ("", "-wal"):
+                    shutil.copyfile(path + end, copy + end)
+                # A writer may have come meanwhile, and what was copied may not fit together.
+                if _state(path) == before:
+                    break
+            else:
+                raise HooklineError(f"the journal {path} is being written to; try again")
             # The copy has no name after this, and is gone with the connection, however that ends.
             return _connected(copy)
     except OSError as error:
+        if error.filename and os.path.dirname(error.filename) == os.path.dirname(path):
+            raise HooklineError(f"the journal {path} cannot be read: {in_words(error)}") from error
         raise HooklineError(
             f"the journal {path} lies where nothing can be written, so it takes a copy to read it, "
             f"and none can be made: {in_words(error)}. TMPDIR says where to make it."
         ) from error
+
+
+def _state(path: str) -> list[tuple[int, int, int]]:
+    found = (os.stat(path + end) for end in ("", "-wal"))
+    return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found]

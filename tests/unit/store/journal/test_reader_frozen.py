@@ -110,6 +110,42 @@ def test_every_event_is_read(directory: Path, copies: Path, in_log: int, ends: s
     assert found == [each.id for each in entries]
 
 
+def test_a_link_to_a_journal_is_followed_to_its_log(directory: Path, copies: Path) -> None:
+    entries = [an_entry() for _ in range(5)]
+    path = left_by_a_writer(directory, entries, in_log=3, ends="-wal")
+    link = directory / "link.db"
+    link.symlink_to(path)
+    with frozen(path.parent), Reader(str(link)) as reader:
+        assert reader.stats().events == 5
+
+
+def test_a_copy_of_what_is_written_to_is_made_again(
+    directory: Path, copies: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = left_by_a_writer(directory, [an_entry() for _ in range(5)], in_log=3, ends="-wal")
+    real, copied = shutil.copyfile, []
+
+    def meddled(source: str, to: str) -> str:
+        copied.append(source)
+        if len(copied) in {1, 3}:  # somebody writes between the two
+            os.utime(f"{path}-wal", ns=(len(copied), len(copied)))
+        return real(source, to)
+
+    monkeypatch.setattr(shutil, "copyfile", meddled)
+    with frozen(path.parent), Reader(str(path)) as reader:
+        assert reader.stats().events == 5
+    assert len(copied) == 6
+
+
+def test_what_nobody_may_read_is_not_said_to_need_a_copy(directory: Path, copies: Path) -> None:
+    path = left_by_a_writer(directory, [an_entry() for _ in range(3)], in_log=2, ends="-wal")
+    with frozen(path.parent):
+        Path(f"{path}-wal").chmod(0)
+        with pytest.raises(HooklineError, match="cannot be read") as raised:
+            Reader(str(path))
+    assert "TMPDIR" not in str(raised.value)
+
+
 def test_what_cannot_be_copied_says_why_and_what_to_do(directory: Path, copies: Path) -> None:
     path = left_by_a_writer(directory, [an_entry() for _ in range(3)], in_log=2, ends="-wal")
     copies.rmdir()
