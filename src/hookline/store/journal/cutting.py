@@ -39,13 +39,15 @@ class Censor:
         """At most about ``cap`` bytes without secrets; what was JSON stays JSON."""
         if not raw:
             return raw
-        # Between zeros there is less to keep than there is to look at.
-        head = raw[: 4 * (cap + MARGIN)]
-        bare = self._bare(head)
+        bare, more = None, False
+        if _has_zeros(raw[: cap + MARGIN]):
+            # There is more to look at than there is to keep.
+            head = raw[: 4 * (cap + MARGIN)]
+            bare, more = self._bare(head), len(head) < len(raw)
         if bare is None:
             kept, cut = self._short(raw, cap, _redacted_bytes)
         else:
-            kept, cut = self._short(bare, cap, _redacted_bytes, more=len(head) < len(raw))
+            kept, cut = self._short(bare, cap, _redacted_bytes, more=more)
         return closed(kept) if cut else kept
 
     def text(self, text: str, cap: int) -> str:
@@ -71,7 +73,7 @@ class Censor:
         return encoded
 
     def _whole(self, raw: bytes) -> bytes:
-        bare = self._bare(raw)
+        bare = self._bare(raw) if _has_zeros(raw) else None
         kept, count = _redacted_bytes(raw if bare is None else bare)
         self.redactions += count
         return kept
@@ -82,8 +84,6 @@ class Censor:
         So is UTF-16 written, as PowerShell does, and no rule knows a token with zeros in it. Where
         they stand between tokens it takes them to know these, so both ways are looked at.
         """
-        if _ZEROS.search(raw) is None:
-            return None
         kept, count = _redacted_bytes(raw)
         bare = _ZEROS.sub(b"", kept)
         if not redact_bytes(bare).count:
@@ -107,6 +107,10 @@ class Censor:
             # the cut alone tells where that is; from a secret on that is cut, it is something else.
             kept = _agreed(kept, redacted(text[:cap])[0])
         return kept[:cap], True
+
+
+def _has_zeros(raw: bytes) -> bool:
+    return b"\0" in raw or b"u0000" in raw
 
 
 def _redacted(text: str) -> tuple[str, int]:
