@@ -4,7 +4,7 @@ Knows how to lay two outcomes side by side; must not know where events or config
 """
 
 from collections.abc import Iterable, Iterator, Set
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -38,6 +38,10 @@ class Side(Struct, frozen=True, kw_only=True):
         """By which two are compared; to keep an agent going is stricter than to let it stop."""
         goes_on = any(text.startswith("follow_up") for text in self.texts)
         return Verdict(self.verdict).strictness, goes_on
+
+
+_Doubted: TypeAlias = tuple[Side, Set[Doing]]
+"""One side, and the hooks of it that were not run and of which nothing is known."""
 
 
 class Difference(Struct, frozen=True, kw_only=True):
@@ -152,8 +156,9 @@ def _enter(
     for name in unknown:
         _count(report.unknown, name)
     change = _change(was, now)
+    # Those that are the same on both sides say the same.
     mine = judged.unknown.keys()
-    if not _is_certain(change, others.keys() - mine, mine - others.keys()):
+    if not _is_certain(change, (was, others.keys() - mine), (now, mine - others.keys())):
         change = "unknown"
     approximate = case.then is not None and case.then.approximate
     tally = report.approximate if approximate else report.counts
@@ -182,16 +187,15 @@ def _change(was: Side, now: Side) -> str:
     return "same" if (was.reasons, was.texts) == (now.reasons, now.texts) else "text"
 
 
-def _is_certain(change: str, then: Set[Doing], now: Set[Doing]) -> bool:
-    """Whether it is so whatever the hooks would say that were not run, then or now.
+def _is_certain(change: str, was: _Doubted, now: _Doubted) -> bool:
+    """Whether it is so whatever the hooks would say that were not run.
 
-    Those that are the same on both sides say the same, and a hook more never makes it milder.
+    One more hook makes the stricter side stricter still, unless that says pass: it may allow.
     """
-    if change == "stricter":
-        return not then
-    if change == "milder":
-        return not now
-    return not then and not now
+    if change not in {"stricter", "milder"}:
+        return not was[1] and not now[1]
+    strict, mild = (now, was) if change == "stricter" else (was, now)
+    return not mild[1] and not (strict[1] and strict[0].verdict == Verdict.PASS)
 
 
 def _side(recorded: Recorded) -> Side:

@@ -333,6 +333,34 @@ class TestHooksThatAreNotRun:
             machine.write("new.yaml", new)
             assert replayed(machine, *words, code=1)["counts"] == counted(unknown=1)
 
+    @pytest.mark.parametrize(
+        ("was", "now", "change"),
+        [
+            # One of which nothing is known may deny, so these are no milder for certain,
+            ("deny: No.", "{}", "unknown"),
+            ("ask: Sure?", "{}, ask: Sure?", "unknown"),
+            # may allow, so this is no stricter for certain,
+            ("allow: true", "{}", "unknown"),
+            # and cannot take back what another has said.
+            ("ask: Sure?", "{}, deny: No.", "stricter"),
+            ("deny: No., {}", "ask: Sure?", "milder"),
+            ("{}", "allow: true", "unknown"),
+        ],
+    )
+    def test_what_holds_whatever_an_unknown_hook_would_say_is_certain(
+        self, machine: Machine, was: str, now: str, change: str
+    ) -> None:
+        machine.write("events.jsonl", json.dumps(shell("ls")) + "\n")
+        machine.user_file.parent.mkdir(parents=True)
+        machine.user_file.write_text("version: 1\nproject_allow: true\n", encoding="utf-8")
+        for name, entry in (("old.yaml", was), ("new.yaml", now)):
+            rule = entry.replace("{}", "").strip(", ")
+            program = ["name: program, on: pre_tool_use, run: ./g.sh"] if "{}" in entry else []
+            rules = [f"name: rule, on: pre_tool_use, {rule}"] if rule else []
+            machine.write(name, hooks(*rules, *program))
+        words = ("--jsonl", "events.jsonl", "--against", "old.yaml", "--config", "new.yaml")
+        assert replayed(machine, *words, code=1)["counts"] == counted(**{change: 1})
+
     def test_a_tree_that_is_too_large_to_look_through_is_no_deny(
         self, machine: Machine, monkeypatch: pytest.MonkeyPatch
     ) -> None:
