@@ -17,7 +17,9 @@ from hookline.client import fastest
 from hookline.config.reading import SETTLED
 from hookline.daemon.asking import ask_status
 from hookline.daemon.instance import Holder, connect, holder
+from hookline.dialects._call import line
 from hookline.journals import journal_file
+from hookline.model.installing import Call
 
 __all__ = ["Stage", "stage"]
 
@@ -73,6 +75,11 @@ class Stage:
             cwd=self.project,
             inputs=self.inputs(count, size),
         )
+
+    def line(self, *, flat: bool) -> str:
+        """The command that ``install`` writes into an agent's settings."""
+        call = Call(program=fastest(sys.executable), home=self.home, user_config=self.user_config)
+        return line(call, "claude-code", "PreToolUse", closes=True, timeout=600, flat=flat)
 
     def warm_up(self) -> Holder:
         """Calls the client as an agent would, until a daemon is there that answers."""

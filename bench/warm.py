@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from msgspec.structs import replace
+
 import hookline
 from bench.measure import Ratio
 from bench.report import Report, Table
@@ -58,17 +60,19 @@ def run() -> Report:
             warm=10,
         )
         cold = _cold(first)
+        lines = _lines(first)
     return Report(
-        ratios=[*_figures([*runs, large, cold]), _added(added)],
+        ratios=[*_figures([*runs, large, cold]), _added(added), *_line_figures(lines)],
         tables=[
             table("Client + daemon, PreToolUse on a shell command, 2 KB", [*runs, added]),
             table("Payload size", [large]),
             table("Without the native client, starter config", [cold]),
+            table("The installed line, as an agent starts it, starter config", [lines]),
         ],
         notes=_notes(missed),
         samples={
             f"{name}, run {number}": row.us
-            for number, timed in enumerate([*runs, large, cold, added])
+            for number, timed in enumerate([*runs, large, cold, added, lines])
             for name, row in timed.items()
         },
     )
@@ -110,6 +114,40 @@ def _cold(first: Stage) -> dict[str, Timed]:
         inputs=first.inputs(COLD_ROUNDS),
     )
     return turns(nothing, thin, in_process, rounds=COLD_ROUNDS - 3, warm=3)
+
+
+# What an agent starts, the line it is given, and how many times a hook that does nothing it may
+# cost: a client that starts the person's own shell gets one with a shell inside.
+_LINES = {"/bin/sh": (True, 1.3), "/bin/bash": (False, 1.9)}
+
+
+def _lines(first: Stage) -> dict[str, Timed]:
+    """The whole line as an agent starts it, beside one that does nothing."""
+    count = ROUNDS + WARM
+    programs = []
+    for shell, (flat, _) in _LINES.items():
+        ours = first.program(
+            f"the line, {shell}", count, start=[shell, "-c", first.line(flat=flat)]
+        )
+        programs += [
+            replace(ours, argv=[*ours.argv[:3]]),
+            replace(ours, name=f"{BARE}, {shell}", argv=[shell, "-c", BARE]),
+        ]
+    return turns(*programs)
+
+
+def _line_figures(timed: dict[str, Timed]) -> list[Ratio]:
+    return [
+        Ratio(
+            what=f"the installed line, started by {shell}, p50",
+            against=f"{shell} -c {BARE}",
+            ours_us=timed[f"the line, {shell}"].spread.p50,
+            theirs_us=timed[f"{BARE}, {shell}"].spread.p50,
+            limit=limit,
+            ours_p95_us=timed[f"the line, {shell}"].spread.p95,
+        )
+        for shell, (_, limit) in _LINES.items()
+    ]
 
 
 def _figures(runs: Sequence[dict[str, Timed]]) -> list[Ratio]:

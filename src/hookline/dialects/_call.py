@@ -6,48 +6,74 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
+from itertools import takewhile
 
 from hookline.model.installing import Call
 
-__all__ = ["call_words", "line", "words_of"]
+__all__ = ["PLAIN", "SHELL", "call_words", "line", "words_of"]
 
 # In these scripts "$@" is the call itself. They hold no quote, backslash or exclamation mark, so
 # that every shell people log in with, fish and csh included, hands them to /bin/sh as they are.
 #
+# Where /bin/sh is bash it imports functions from the environment, which a repository can set:
+# without this, one named `echo` could end a script with 0. `unset` and `exit` cannot be replaced
+# there, and `case` is a keyword.
+SHELL = "/bin/sh"
+PLAIN = "unset -f [ echo printf command hookline; "
+
+# What is said when hookline could not answer: "$0" is the settings file that the line stands in.
+_SAY = (
+    'for p; do case $p in hook) break ;; /*) [ -e "$p" ] || m="blocked, because hookline is gone: '
+    '$p is missing. Install it again, or delete every entry with that path from $0" ;; '
+    'esac; done; echo "hookline: $m" >&2; exit 2'
+)
 # Platforms let the tool run on any exit but 0 and 2, and some on a 2 without a word on stderr.
 _CLOSED = (
-    '"$@"; s=$?; [ $s = 0 ] && exit 0; [ $s = 2 ] && m="this was blocked" || '
-    'm="could not judge this: $1 ended with exit code $s, so it is blocked. '
-    "hookline doctor says what to mend; if it does not run either, install hookline again, or "
-    'take it out of these settings"; '
-    'echo "hookline: $m" >&2; exit 2'
+    '"$@"; s=$?; case $s in 0) exit 0 ;; 2) m="this was blocked" ;; '
+    f'*) m="blocked, because $1 ended with exit code $s. Run hookline doctor" ;; esac; {_SAY}'
 )
+# The same after a call that another shell made: with which code it ended is not known here.
+_FAILED = 'm="blocked. If no reason stands above, hookline failed: run hookline doctor"; ' + _SAY
 # Where nothing can be blocked, or a block would keep the agent going, nothing may be for our
 # sake: 1 is the one code that every platform takes for a mere failure.
-_OPEN = '"$@"; s=$?; [ $s = 2 ] && exit 2; [ $s = 0 ] || exit 1'
+_OPEN = '"$@"; case $? in 0) exit 0 ;; 2) exit 2 ;; *) exit 1 ;; esac'
 
 _ABSENT_CLOSED = (
     'command -v "$1" >/dev/null 2>&1 || { echo "hookline guards this project and is not '
     "installed on this machine, so this is blocked. Install it (uv tool install hookline), or "
-    'take it out of these settings." >&2; exit 2; }; '
+    'take it out of $0." >&2; exit 2; }; '
 )
 _ABSENT_OPEN = 'command -v "$1" >/dev/null 2>&1 || exit 0; '
 
 _SCRIPT = "/hookline/client/thin.py"
-_NAMES = {"hookline", "hookline-client", "thin.py"}
+_NATIVE = "hookline-client"
+_NAMES = {"hookline", _NATIVE, "thin.py"}
+_ENDS = {"||", "&&", ";", "|", "&"}
 _SHELLS = {"sh", "bash", "dash", "zsh", "ksh"}
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 # What may come right before the program that a command starts.
 _BEFORE = {"&&", "||", ";", "|", "{", "(", "then", "do", "exec", "command", "env", "nohup"}
 
 
-def line(call: Call, dialect: str, event: str, *, closes: bool, timeout: int) -> str:
-    """The command for one event; ``closes`` makes every failure of ours block."""
+def line(
+    call: Call, dialect: str, event: str, *, closes: bool, timeout: int, flat: bool = False
+) -> str:
+    """The command for one event; ``closes`` makes every failure of ours block.
+
+    ``flat`` is for clients that start a POSIX shell, whatever the person's own is: it makes the
+    call, and a second shell is started only when that failed. fish would stop at a missing program.
+    """
+    words = call_words(call, dialect, event, timeout)
+    if flat and not call.shared and closes:
+        told = (SHELL, "-c", PLAIN + _FAILED, call.shown_file, *call.program)
+        return f"{shlex.join(words)} || {shlex.join(told)}"
+    if flat and os.path.basename(words[0]) == _NATIVE:
+        # It ends with 0 or 2; where it cannot be started, the shell's own code is a mere failure.
+        return shlex.join(words)
     script = _CLOSED if closes else _OPEN
     if call.shared:
         script = (_ABSENT_CLOSED if closes else _ABSENT_OPEN) + script
-    words = ("/bin/sh", "-c", script, "hookline", *call_words(call, dialect, event, timeout))
-    return shlex.join(words)
+    return shlex.join((SHELL, "-c", PLAIN + script, call.shown_file, *words))
 
 
 def call_words(call: Call, dialect: str, event: str, timeout: int) -> tuple[str, ...]:
@@ -95,7 +121,9 @@ def _call_at(words: Sequence[str], index: int, dialect: str) -> tuple[str, ...]:
         return ()
     # A client is told which interpreter has hookline, before anything else.
     told = at if os.path.basename(words[at]) == "hookline" else at + 1
-    return tuple(words[index:]) if list(words[told + 1 : told + 3]) == ["hook", dialect] else ()
+    if list(words[told + 1 : told + 3]) != ["hook", dialect]:
+        return ()
+    return tuple(takewhile(lambda word: word not in _ENDS, words[index:]))
 
 
 def _is_run(words: Sequence[str], at: int) -> bool:

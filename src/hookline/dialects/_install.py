@@ -5,7 +5,7 @@ Knows the shapes such files have and the line that calls us; must not know any s
 
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from hookline.dialects._call import line, words_of
@@ -84,6 +84,8 @@ class JsonSettings(ABC):
     """The keys of a handler under which a command line may stand."""
     default_timeout: ClassVar[int] = 600
     """Seconds. Each hook has a limit of its own; this one is for when ours does not end it."""
+    starts_posix_shell: ClassVar[bool] = False
+    """The client hands commands to a POSIX shell, never to the person's own, which may be fish."""
     longest: ClassVar[Mapping[str, int]] = {}
     """Events for which the client cuts a longer limit, in seconds."""
 
@@ -114,8 +116,14 @@ class JsonSettings(ABC):
 
     def line(self, event: str, call: Call) -> str:
         """The command for one event, which closes the gate when hookline cannot answer."""
-        seconds = self.timeout(event, call)
-        return line(call, self.id, event, closes=self.closes(event), timeout=seconds)
+        return line(
+            call,
+            self.id,
+            event,
+            closes=self.closes(event),
+            timeout=self.timeout(event, call),
+            flat=self.starts_posix_shell,
+        )
 
     def closes(self, event: str) -> bool:
         """Whether a failure on this native event must block."""
@@ -125,6 +133,7 @@ class JsonSettings(ABC):
 
     def add(self, target: Target, content: bytes | None, call: Call) -> bytes:
         """The file with one entry per event: those that are there replaced, the rest added."""
+        call = replace(call, file=target.file)
         wanted = {event: self.handler(event, call) for event in target.events or self.events()}
         raw = self._without_strays(content or b"", wanted)
         here = settings(raw)

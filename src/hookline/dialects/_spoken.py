@@ -6,7 +6,7 @@ Knows how a dialect refuses; must not know any single platform.
 import shlex
 from typing import ClassVar
 
-from hookline.dialects._call import call_words, line
+from hookline.dialects._call import PLAIN, call_words, line
 from hookline.dialects._install import JsonSettings, closes
 from hookline.dialects._native import JsonDialect
 from hookline.model.installing import Call
@@ -15,15 +15,15 @@ __all__ = ["SpokenSettings", "refusal", "spoken_line"]
 
 # "$@" is the call, "$0" what is said when it fails. What a call that failed had printed before is
 # dropped: two answers side by side are none. No quote, backslash or exclamation mark, as in `line`.
-_SCRIPT = 'o=$("$@") && { printf %s "$o"; exit; }; printf %s "$0"'
+_SCRIPT = PLAIN + 'o=$("$@") && { printf %s "$o"; exit; }; printf %s "$0"'
 
 _GONE = (
-    "hookline could not judge this, so it is blocked. Run hookline doctor, which says what to "
-    "mend; if it does not run either, install hookline again, or take it out of these settings."
+    "hookline could not judge this, so it is blocked. Run hookline doctor; if it is gone, install "
+    "hookline again, or take it out of {file}."
 )
 _ABSENT = (
     "hookline guards this project and is not installed on this machine, so this is blocked. "
-    "Install it (uv tool install hookline), or take it out of these settings."
+    "Install it (uv tool install hookline), or take it out of {file}."
 )
 
 
@@ -31,7 +31,8 @@ def refusal(dialect: JsonDialect, event: str, call: Call) -> str:
     """What to say when hookline cannot be run; empty where failing must not block."""
     if not closes(dialect.support, event):
         return ""
-    reply = dialect.refuse(event, _ABSENT if call.shared else _GONE)
+    words = (_ABSENT if call.shared else _GONE).format(file=call.shown_file)
+    reply = dialect.refuse(event, words)
     return reply.stdout.decode().strip()
 
 

@@ -76,6 +76,15 @@ class Call:
     trust_env: bool = False
     shared: bool = False
     """The file travels to machines where hookline may not be installed."""
+    file: str = ""
+    """The settings file that the call is written to."""
+
+    @property
+    def shown_file(self) -> str:
+        """That file as the call's own messages name it: one that travels has no fixed place."""
+        if self.shared:
+            return "/".join(self.file.split("/")[-2:]) or "these settings"
+        return self.file or "these settings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

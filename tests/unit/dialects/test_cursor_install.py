@@ -46,7 +46,7 @@ def test_gates_fail_closed_and_nothing_else_does() -> None:
         *("beforeTabFileRead", "beforeSubmitPrompt", "subagentStart", "preCompact"),
     }
     for event, entry in hooks().items():
-        assert ("so it is blocked" in entry["command"]) is (event in closed)
+        assert ('echo "hookline: ' in entry["command"]) is (event in closed)
         assert "failClosed" not in entry or entry["failClosed"] is True
 
 

@@ -53,7 +53,7 @@ def test_all_eight_events_get_a_plain_entry_in_seconds() -> None:
 
 def test_the_line_closes_gates_and_never_continues_an_agent() -> None:
     hooks = json.loads(INSTALLER.add(HERE, None, CALL))["hooks"]
-    closed = {event for event, (entry,) in hooks.items() if "so it is blocked" in entry["command"]}
+    closed = {event for event, (entry,) in hooks.items() if 'echo "hookline: ' in entry["command"]}
     assert {"PreToolUse", "UserPromptSubmit"} <= closed
     assert not closed & {"Stop", "SubagentStop", "PostToolUse", "SessionStart"}
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from hookline.dialects.docker_agent import DIALECT
@@ -73,7 +74,7 @@ class DockerAgentHooks:
         if fresh and _shape(target) is Shape.AGENTS:
             raise InstallError("there is no agent in it; hookline is written into agents that are")
         raw = f"{_HEADER}\n".encode() if fresh or content is None else content
-        return Placing(raw, _shape(target), self.events()).added(call)
+        return Placing(raw, _shape(target), self.events()).added(replace(call, file=target.file))
 
     def remove(self, target: Target, content: bytes, before: bytes | None = None) -> Remains:
         """The file without our entries; what ``before`` had empty stays, empty."""

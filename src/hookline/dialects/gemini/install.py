@@ -4,7 +4,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hookline.dialects._install import JsonSettings, settings
+from hookline.dialects._install import settings
+from hookline.dialects._spoken import SpokenSettings
+from hookline.dialects.gemini import DIALECT
 from hookline.dialects.gemini.codec import Gemini
 from hookline.model.installing import Call, Inactive, Installed, Machine, Scope, Target
 
@@ -14,11 +16,15 @@ _SYSTEM = "/etc/gemini-cli/settings.json"
 _NAME = "hookline"
 
 
-class GeminiSettings(JsonSettings):
-    """``~/.gemini/settings.json``, and ``.gemini/settings.json`` in a project."""
+class GeminiSettings(SpokenSettings):
+    """``~/.gemini/settings.json``, and ``.gemini/settings.json`` in a project.
+
+    The client obeys JSON on stdout whatever the exit code is, so only words close a gate for sure.
+    """
 
     id = "gemini"
     support = Gemini.support
+    codec = DIALECT
 
     def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
         """One file; a project has no other than the one that git carries."""

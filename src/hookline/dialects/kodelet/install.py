@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from hookline.dialects._call import call_words, words_of
@@ -140,6 +141,7 @@ def _call(event: str, call: Call) -> str:
 
 
 def _script(event: str, call: Call) -> str:
+    call = replace(call, file=f".kodelet/hooks/{_PREFIX}{event}")
     said = refusal(DIALECT, event, call)
     ends = _ABSENT if call.shared else _OPEN
     ends = _CLOSED.format(said=shlex.quote(said)) if said else ends

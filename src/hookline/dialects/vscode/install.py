@@ -27,6 +27,7 @@ class VSCodeHooks(JsonSettings):
 
     id = "vscode"
     support = VSCode.support
+    starts_posix_shell = True
     grouped = False
 
     def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
