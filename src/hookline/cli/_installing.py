@@ -9,7 +9,7 @@ import click
 
 from hookline import registry
 from hookline.config.discover import project_root
-from hookline.installing.asking import converse
+from hookline.installing.asking import ask_version, converse
 from hookline.installing.files import look
 from hookline.installing.records import Records
 from hookline.model.installing import Inactive, Installer, InstallError, Machine
@@ -28,6 +28,7 @@ def machine_here(env: Mapping[str, str], named: Sequence[str] = ()) -> Machine:
         read=_content,
         which=lambda name: shutil.which(name, path=env.get("PATH")),
         converse=partial(converse, env=env, cwd=home),
+        version=partial(ask_version, env=env, cwd=home),
         named=tuple(os.path.abspath(file) for file in named),
     )
 

@@ -276,7 +276,7 @@ static const struct last {
     {"gemini", "Notification", 0, 1, 18, 0, 0},
     {"gemini", NULL, 26, 1, 0, 0, 1},
     {"kodelet", "before_tool_call", 28, 1, 0, 0, 1},
-    {"kodelet", "after_tool_call", 0, 1, 0, 0, 0},
+    {"kodelet", "after_tool_call", 0, 1, 0, 1, 0},
     {"kodelet", "user_message_send", 28, 1, 0, 0, 1},
     {"kodelet", "agent_stop", 0, 1, 0, 0, 0},
     {"kodelet", "turn_end", 0, 1, 0, 0, 0},

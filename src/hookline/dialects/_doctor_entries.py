@@ -28,6 +28,7 @@ _REWRITES = re.compile(r"updatedInput|updated_input|modifiedArgs")
 # A line that says itself what a failure means.
 _CLOSES = re.compile(r"\bexit 2\b|so (?:it|this) is blocked")
 _PROJECT = re.compile(r"\$\{?((?:CLAUDE|GEMINI|CURSOR|COPILOT)_PROJECT_DIR)\b")
+_TIMEOUT = re.compile(r" --timeout (\d+)")
 _CALL = re.compile(r"\bhook\s+([a-z-]+)")
 _SLOW, _VERY_SLOW = 1_000, 10_000
 
@@ -244,6 +245,15 @@ def _ours(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> Ite
         what = f"when hookline cannot start, {checkup.support.client} lets the tool run"
         fix = f"hookline install {checkup.dialect}"
         yield _found(checkup, (seen, entry), "guard-fails-open", _E, what, fix)
+    told = _TIMEOUT.search(str(entry.command))
+    if entry.timeout and told and entry.timeout < int(told[1]):
+        # hookline counts on what its own line says, and would answer too late.
+        what = (
+            f"{checkup.support.client} ends this hook after {entry.timeout:g} s, hookline's line "
+        )
+        what += f"says {told[1]}: when a hook of yours is slow, the tool runs unjudged"
+        fix = f"hookline install {checkup.dialect} --timeout {max(int(entry.timeout), 1)}"
+        yield _found(checkup, (seen, entry), "timeout-differs", _E, what, fix)
 
 
 def _beside_us(checkup: Checkup, rules: Rules) -> Iterator[Finding]:

@@ -1,16 +1,37 @@
 """Talks to a program that reads and answers one JSON object a line; ends it when it is done."""
 
 import json
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from threading import Timer
 from typing import IO
 
-__all__ = ["converse"]
+__all__ = ["ask_version", "converse"]
 
 PATIENCE = 20.0
 _LONGEST = 4_000_000
+_VERSION = re.compile(r"\bv?(\d+)\.(\d+)\.(\d+)")
+
+
+def ask_version(argv: Sequence[str], *, env: Mapping[str, str], cwd: str) -> tuple[int, ...]:
+    """The first version in what a program prints; empty when there is none."""
+    try:
+        done = subprocess.run(  # noqa: S603 - the client that the person has on their PATH
+            list(argv),
+            env=dict(env),
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=PATIENCE,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return ()
+    found = _VERSION.search(done.stdout[:_LONGEST].decode(errors="replace"))
+    return tuple(int(part) for part in found.groups()) if found else ()
 
 
 def converse(

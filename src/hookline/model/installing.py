@@ -59,6 +59,8 @@ class Machine:
     """The program with this name on the person's PATH."""
     converse: "Converse | None" = None
     """Talks to a program that reads and answers JSON lines; None where none may be started."""
+    version: "Callable[[Sequence[str]], tuple[int, ...]] | None" = None
+    """The version that a program prints, empty when it prints none; None where none may start."""
     named: tuple[str, ...] = ()
     """Files that the person named, for platforms whose settings have no fixed place."""
 

@@ -49,6 +49,8 @@ def payload(native: str) -> dict[str, Any]:
 
 def obey(native: str, reply: Reply, payload: Mapping[str, Any]) -> Effect:
     """The effect of one reply; whatever goes wrong has no effect at all."""
+    if native == "after_tool_call" and reply.exit_code == 1 and not reply.stdout:
+        return Effect()  # passed over, so that what an earlier hook put in its place stays
     if reply.exit_code != 0:
         return Effect(failed=f"exit {reply.exit_code}")
     if not reply.stdout:

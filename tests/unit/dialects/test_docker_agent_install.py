@@ -85,7 +85,8 @@ def test_the_drop_in_is_one_place_also_when_it_is_on_record(machine: Machine) ->
 def test_a_drop_in_holds_the_events_themselves_and_both_lanes() -> None:
     content = INSTALLER.add(DROP_IN, None, CALL)
     hooks = yaml.safe_load(content)
-    assert len(hooks) == 26
+    assert len(hooks) == 23
+    assert not set(hooks) & set(INSTALLER.left_out)
     default, preempt = hooks["pre_tool_use"]
     assert (default["matcher"], preempt["matcher"]) == ("*", "*")
     assert "preempt_yolo" not in default
@@ -133,7 +134,7 @@ def test_other_lines_are_not_touched_and_ours_are_each_one_line() -> None:
     old = b"# top\nagents: # all\n  root: # main\n    model: x # behind\n    # last\n\nmodels: {}\n"
     lines = INSTALLER.add(AGENTS, old, CALL).splitlines()
     assert [line for line in lines if line in old.splitlines()] == old.splitlines()
-    assert len(lines) == len(old.splitlines()) + 1 + 26 + 27
+    assert len(lines) == len(old.splitlines()) + 1 + 23 + 24
 
 
 def test_after_an_edit_exactly_our_entries_go() -> None:
@@ -320,3 +321,27 @@ def test_arguments_that_cannot_be_read_are_refused_on_both_lanes() -> None:
     broken = json.dumps(client.payload(PREEMPT) | {"tool_name": "edit_file", "tool_input": None})
     with pytest.raises(DecodeError, match="edit_file"):
         DIALECT.decode(broken.encode(), PREEMPT)
+
+
+@pytest.mark.parametrize(
+    ("version", "is_read"),
+    [((1, 93, 0), False), ((1, 99, 9), False), ((), False), ((1, 100, 0), True), ((2, 0, 0), True)],
+)
+def test_a_drop_in_is_active_only_where_the_program_reads_it(
+    machine: Machine, version: tuple[int, ...], is_read: bool
+) -> None:
+    programs = {"docker-agent": "/bin/docker-agent"}
+    there = replace(machine, which=programs.get, version=lambda argv: version)
+    content = INSTALLER.add(DROP_IN, None, CALL)
+    found = INSTALLER.inactive(there, [Installed(DROP_IN, (), content)])
+    assert (not found) is is_read
+    assert all("--file agent.yaml" in each.step for each in found)
+    named = INSTALLER.add(AGENTS, TWO, CALL)
+    assert not INSTALLER.inactive(there, [Installed(AGENTS, (), named)])
+
+
+def test_an_entry_where_a_hook_makes_headless_runs_hang_goes_with_the_next_installation() -> None:
+    line = '- {type: command, name: hookline, command: "/p/hookline hook docker-agent X"}'
+    for event in INSTALLER.left_out:
+        old = f"stop:\n  {line}\n{event}:\n  {line}\n".encode()
+        assert event not in yaml.safe_load(INSTALLER.add(DROP_IN, old, CALL))

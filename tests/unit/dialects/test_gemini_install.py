@@ -52,9 +52,7 @@ def test_limits_are_in_milliseconds_there_and_in_seconds_for_us() -> None:
 def test_the_stop_event_never_continues_because_we_are_gone() -> None:
     hooks = json.loads(INSTALLER.add(HERE, None, CALL))["hooks"]
     commands = {event: group["hooks"][0]["command"] for event, (group,) in hooks.items()}
-    assert {
-        event for event, command in commands.items() if "o=$(" in command
-    } == {
+    assert {event for event, command in commands.items() if "o=$(" in command} == {
         "BeforeAgent",
         "BeforeModel",
         "BeforeToolSelection",

@@ -95,14 +95,22 @@ def test_an_empty_file_is_ours_to_fill() -> None:
 
 
 @pytest.mark.parametrize("name", ["project/kodelet-config.yaml", "home/.kodelet/config.yaml"])
-def test_hooks_that_are_switched_off_are_told_with_the_file(
+def test_a_switch_that_the_client_ignores_is_not_reported(
     machine: Machine, tmp_path: Path, name: str
 ) -> None:
-    assert list(INSTALLER.inactive(machine, [])) == []
     file = tmp_path / name
     file.parent.mkdir(exist_ok=True)
     file.write_text("model: x\nno_hooks: true # for now\n")
-    (flaw,) = INSTALLER.inactive(machine, [])
-    assert str(file) in flaw.why
-    file.write_text("no_hooks: false\n")
     assert list(INSTALLER.inactive(machine, [])) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "runs"), [((0, 1, 24), True), ((0, 4, 22), True), ((), True), ((0, 5, 36), False)]
+)
+def test_a_version_without_hooks_is_not_active(
+    machine: Machine, version: tuple[int, ...], runs: bool
+) -> None:
+    there = replace(machine, which=lambda name: f"/bin/{name}", version=lambda argv: version)
+    found = list(INSTALLER.inactive(there, []))
+    assert (not found) is runs
+    assert all("0.5.36" in each.why for each in found)

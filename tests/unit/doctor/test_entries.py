@@ -401,3 +401,16 @@ def test_a_stop_decision_at_the_top_level_is_told_on_vs_code(ward: Ward) -> None
     assert ward.one("answer-ignored", "vscode").severity is Severity.NOTE
     ward.script("a.sh", "#!/bin/sh\n")
     assert not ward.found("answer-ignored", "vscode")
+
+
+@pytest.mark.parametrize("dialect", ["claude-code", "docker-agent"])
+@pytest.mark.parametrize(("seconds", "found"), [(5, 1), (600, 0), (900, 0)])
+def test_a_limit_below_the_one_our_line_counts_on_is_an_error(
+    ward: Ward, dialect: str, seconds: int, found: int
+) -> None:
+    event = {"claude-code": "PreToolUse", "docker-agent": "pre_tool_use"}[dialect]
+    line = f"/p/hookline hook {dialect} {event} --timeout 600 || /bin/sh -c 'exit 2'"
+    put(ward, dialect, event, {"type": "command", "command": line, "timeout": seconds})
+    errors = ward.found("timeout-differs", dialect)
+    assert len(errors) == found
+    assert all(each.fix == f"hookline install {dialect} --timeout 5" for each in errors)

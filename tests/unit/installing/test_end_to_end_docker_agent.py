@@ -126,7 +126,7 @@ def test_nothing_else_is_held_up_when_hookline_is_gone(machine: Machine) -> None
 def test_every_entry_has_a_limit_and_names_its_event(machine: Machine) -> None:
     install(machine, "docker-agent", "--timeout", "45")
     hooks = drop_in(machine)
-    assert len(hooks) == 26
+    assert len(hooks) == 23
     for lane in (*hooks, PREEMPT):
         hook = hook_of(hooks, lane)
         assert hook["timeout"] == 45

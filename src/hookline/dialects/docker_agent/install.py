@@ -30,6 +30,8 @@ __all__ = ["INSTALLER", "DockerAgentHooks"]
 _CONFIG = ("DOCKER_AGENT_CONFIG_DIR", "CAGENT_CONFIG_DIR")
 # Events of versions after the one that this dialect was written for.
 _LATER = ("tool_guard", "tool_input_transform")
+_PROGRAMS = ("docker-agent", "cagent")
+_READS_DROP_INS = (1, 100, 0)
 _HEADER = "# hookline's hooks. `hookline uninstall docker-agent` takes this file away."
 
 
@@ -43,7 +45,10 @@ class DockerAgentHooks:
     id: ClassVar[str] = "docker-agent"
     support: ClassVar[Support] = DIALECT.support
     scopes: ClassVar[tuple[Scope, ...]] = (Scope.USER, Scope.PROJECT)
-    left_out: ClassVar[Mapping[str, str]] = {}
+    left_out: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("on_user_input", "notification", "on_max_iterations"),
+        "while a hook runs here, docker-agent loses its own answer, and a headless run hangs",
+    )
     takes_files: ClassVar[bool] = True
 
     def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
@@ -64,7 +69,11 @@ class DockerAgentHooks:
 
     def events(self) -> Sequence[str]:
         """The native events; both lanes of pre_tool_use are one."""
-        return [event for event in self.support.events if event != PREEMPT_LANE]
+        return [
+            event
+            for event in self.support.events
+            if event != PREEMPT_LANE and event not in self.left_out
+        ]
 
     # ── the port ────────────────────────────────────────────────────────────────────────────
 
@@ -87,8 +96,9 @@ class DockerAgentHooks:
         return Placing(content, _shape(target), self.events()).entries()
 
     def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
-        """What docker-agent does not take, and for which it drops the whole file."""
-        return [flaw for each in installed for flaw in _refused(each)]
+        """A version that reads no drop-ins, and what makes docker-agent skip a whole file."""
+        unread = _unread(machine) if any(_is_drop_in(each.target) for each in installed) else ()
+        return [*unread, *(flaw for each in installed for flaw in _refused(each))]
 
 
 def _drop_in(machine: Machine) -> Target:
@@ -101,8 +111,29 @@ def _agents(file: str) -> Target:
     return Target(file=file, scope=Scope.PROJECT, personal=False)
 
 
+def _is_drop_in(target: Target) -> bool:
+    return target.scope is Scope.USER
+
+
 def _shape(target: Target) -> Shape:
-    return Shape.HOOKS if target.scope is Scope.USER else Shape.AGENTS
+    return Shape.HOOKS if _is_drop_in(target) else Shape.AGENTS
+
+
+def _unread(machine: Machine) -> Iterator[Inactive]:
+    """Why the drop-in folder is not read: the oldest program found decides."""
+    for name in _PROGRAMS:
+        program = machine.which(name)
+        if program is None or machine.version is None:
+            continue
+        version = machine.version((program, "version"))
+        if version < _READS_DROP_INS:
+            said = ".".join(map(str, version)) or "of an unknown version"
+            since = ".".join(map(str, _READS_DROP_INS))
+            yield Inactive(
+                f"{program} is {said}; docker-agent reads hooks.d since {since}",
+                "update docker-agent, or name its file: "
+                "hookline install docker-agent --file agent.yaml",
+            )
 
 
 def _refused(installed: Installed) -> Iterator[Inactive]:

@@ -23,6 +23,11 @@ from hookline.model.verdicts import Verdict
 __all__ = ["Kodelet"]
 
 
+# Of the hooks after a tool the last that ends with 0 counts: silence would take back what another
+# one has redacted. A hook that failed is passed over.
+_SILENT_AFTER = Reply(exit_code=1)
+
+
 class _Result(Struct, frozen=True, kw_only=True):
     blocked: bool | None = None
     reason: str | None = None
@@ -97,8 +102,16 @@ class Kodelet(JsonDialect):
 
         `{"blocked": false}` would throw away the input that an earlier hook rewrote.
         """
-        body = self._body(self.native_of(outcome.event), outcome, answer)
+        native = self.native_of(outcome.event)
+        body = self._body(native, outcome, answer)
+        if not body and native == "after_tool_call":
+            return _SILENT_AFTER
         return Reply(stdout=line(body) if body else b"")
+
+    def refuse(self, event: str | None, reason: str) -> Reply:
+        """As everywhere; after a tool as a hook that failed, which takes nothing back."""
+        reply = super().refuse(event, reason)
+        return replace(reply, exit_code=1) if event == "after_tool_call" else reply
 
     def _body(self, native: str, outcome: Outcome, answer: Answer) -> dict[str, Any]:
         if answer.verdict is Verdict.DENY:

@@ -47,10 +47,13 @@ esac
 # before is dropped, since two answers are none.
 _CLOSED = 'o=$("$@") && {{ printf %s "$o"; exit; }}\n\tprintf %s {said}'
 _OPEN = '"$@"'
-_ABSENT = 'command -v "$1" >/dev/null 2>&1 || exit 0\n\t"$@"'
+# Of all hooks after a tool the last that ends with 0 counts, silence included: one that is not
+# there must not take back what another has redacted.
+_ABSENT = 'command -v "$1" >/dev/null 2>&1 || exit {code}\n\t"$@"'
 
 _CALL = re.compile(r"^\tset -- (.*)$", re.MULTILINE)
-_SWITCH = re.compile(rb"^no_hooks:\s*(true|True|TRUE)\s*(#.*)?$", re.MULTILINE)
+# The first version with extensions in place of hooks.
+_WITHOUT_HOOKS = (0, 5, 0)
 
 
 class KodeletHooks:
@@ -112,13 +115,15 @@ class KodeletHooks:
         return [Entry(event=event, words=words) for words in _calls(_text(content))]
 
     def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
-        """The switch for all hooks."""
-        project = os.path.join(machine.project, "kodelet-config.yaml")
-        for file in (project, os.path.join(machine.home, ".kodelet", "config.yaml")):
-            if _SWITCH.search(machine.read(file) or b""):
-                why = f"`no_hooks` is true in {file}: Kodelet runs no hooks"
-                return [Inactive(why, f"take `no_hooks` out of {file}")]
-        return []
+        """A version without hooks. `no_hooks` in a config is nothing: `kodelet run` ignores it."""
+        program = machine.which("kodelet")
+        if program is None or machine.version is None:
+            return []
+        version = machine.version((program, "version"))
+        if version < _WITHOUT_HOOKS:
+            return []
+        why = f"{program} is {'.'.join(map(str, version))}: since 0.5.0 Kodelet runs no hooks"
+        return [Inactive(why, "use Kodelet 0.4.22 or older, or another agent")]
 
 
 def _text(content: bytes) -> str:
@@ -143,7 +148,7 @@ def _call(event: str, call: Call) -> str:
 def _script(event: str, call: Call) -> str:
     call = replace(call, file=f".kodelet/hooks/{_PREFIX}{event}")
     said = refusal(DIALECT, event, call)
-    ends = _ABSENT if call.shared else _OPEN
+    ends = _ABSENT.format(code=int(event == "after_tool_call")) if call.shared else _OPEN
     ends = _CLOSED.format(said=shlex.quote(said)) if said else ends
     return _SCRIPT.format(event=event, call=_call(event, call).lstrip(), ends=ends)
 
