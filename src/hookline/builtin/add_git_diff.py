@@ -14,8 +14,8 @@ PRIORITY: int = 50
 GUARD: bool = False
 WAITS: bool = True
 
-# A repository may name programs that show a difference; a question must not start them.
-_SAFELY = ("--no-ext-diff", "--no-textconv")
+# What has changed inside a submodule git would ask that submodule's own repository.
+_QUESTION = ("diff", "--ignore-submodules=dirty")
 
 
 class Options(ArgsOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -27,7 +27,7 @@ class Options(ArgsOptions, frozen=True, kw_only=True, forbid_unknown_fields=True
 def make(options: Options) -> Callable[[Event, Caller], Answer]:
     """The function that answers."""
     full = options.full or options.args[:1] == ("full",)
-    question = ("diff", *_SAFELY) if full else ("diff", "--stat", *_SAFELY)
+    question = _QUESTION if full else (*_QUESTION, "--stat")
     head = "Current working-tree diff:" if full else "Current working-tree diff (stat):"
 
     def answer(event: Event, caller: Caller) -> Answer:

@@ -14,6 +14,9 @@ PRIORITY: int = 50
 GUARD: bool = False
 WAITS: bool = True
 
+# What has changed inside a submodule git would ask that submodule's own repository.
+_QUESTION = ("status", "--short", "--branch", "--ignore-submodules=dirty")
+
 
 class Options(ArgsOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """None of its own."""
@@ -25,5 +28,5 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
 
 
 def _answer(event: Event, caller: Caller) -> Answer:
-    status = ask_git(event.cwd, caller, "status", "--short", "--branch") if event.cwd else ""
+    status = ask_git(event.cwd, caller, *_QUESTION) if event.cwd else ""
     return context(f"Current git status:\n\n{status}") if status else PASS

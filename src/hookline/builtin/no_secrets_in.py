@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.builtin._git_head import checkout_at, placed
-from hookline.builtin._staged import staged_lines
+from hookline.builtin._staged import read_staged_lines
 from hookline.model.answers import PASS, Answer, ask, deny
 from hookline.model.events.base import Event
 from hookline.model.events.prompt import PromptEvent, SteeringSubmit
@@ -121,7 +121,7 @@ def _committed(commands: Sequence[SimpleCommand], cwd: str, caller: Caller) -> t
         every = any(re.match(r"-[a-zA-Z]*a|--all", word) for word in command.words[1:])
         # What `git add` stages in the same command is not there yet.
         adds = any(c.name == "git" and "add" in c.words[1:4] for c in commands)
-        lines = staged_lines(directory, caller, unstaged=every, new=adds)
+        lines = read_staged_lines(directory, caller, unstaged=every, new=adds)
         return (_UNREAD,) if lines is None else _families(lines)
     return ()
 

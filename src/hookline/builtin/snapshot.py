@@ -11,7 +11,7 @@ from contextlib import suppress
 from time import time
 
 from hookline.builtin._docker_agent import ArgsOptions
-from hookline.builtin._git import ask_git, environment
+from hookline.git import GitError, NoGit, find_repository
 from hookline.model.answers import PASS, Answer
 from hookline.model.events.base import Event
 from hookline.model.events.tool import ToolEvent
@@ -19,7 +19,6 @@ from hookline.model.ports import Caller
 from hookline.snapshots import (
     Captured,
     Checkpoint,
-    NoGit,
     Page,
     Session,
     Shadow,
@@ -55,13 +54,13 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
 def _answer(event: Event, caller: Caller) -> Answer:
     if not (event.cwd and event.session_id and caller.home):
         return PASS
-    root = ask_git(event.cwd, caller, "rev-parse", "--show-toplevel")
-    if not os.path.isabs(root):
-        return PASS
     folder = os.path.join(caller.home, "snapshot")
-    shadow = Shadow(folder, root=root, env=environment(caller), deadline=caller.deadline)
     with suppress(NoGit):
         try:
+            repository = find_repository(event.cwd)
+            if repository is None:
+                return PASS
+            shadow = Shadow(folder, repository, env=caller.env, deadline=caller.deadline)
             with shadow.held():
                 page = Page(shadow.directory, event.session_id)
                 session = page.read()
@@ -69,7 +68,7 @@ def _answer(event: Event, caller: Caller) -> Answer:
                 page.write(session)
         except NoGit:
             raise
-        except (SnapshotError, OSError) as error:
+        except (GitError, OSError) as error:
             # As in docker-agent nothing is stopped for it: this guards nothing.
             return Answer(notice=(f"no snapshot was taken: {error}",))
     return PASS

@@ -7,6 +7,7 @@ import click
 from hookline.cli._output import print_json
 from hookline.cli._snapshots import opened
 from hookline.cli._terminal import confirm
+from hookline.git import GitError
 from hookline.model.errors import HooklineError
 from hookline.model.text import visible
 from hookline.snapshots import (
@@ -15,7 +16,6 @@ from hookline.snapshots import (
     Page,
     Session,
     Shadow,
-    SnapshotError,
     pages,
     step,
 )
@@ -63,7 +63,7 @@ def _go(shadow: Shadow, chosen: Session, going: list[Checkpoint], redo: bool) ->
             step(shadow, page, point, again=redo)
         except HalfDone as error:
             raise HooklineError(str(error)) from error
-        except (SnapshotError, OSError) as error:
+        except (GitError, OSError) as error:
             whole = len(going)
             so_far = f"only {done} of {whole} turns were undone" if done else "nothing was undone"
             raise HooklineError(f"{so_far}: {error}") from error

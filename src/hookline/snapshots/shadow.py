@@ -5,18 +5,18 @@ files stay as they are. Knows git; must not know sessions or turns.
 """
 
 import os
-import signal
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from subprocess import DEVNULL, Popen, TimeoutExpired
-from tempfile import TemporaryFile
 from time import monotonic, sleep
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from msgspec import Struct
 
-__all__ = ["Captured", "NoGit", "Shadow", "SnapshotError", "quoted"]
+from hookline.git import GitError, NoGit, Repository, build_environment, read_ignore_rules, run_git
+
+__all__ = ["Captured", "Shadow", "SnapshotError", "quoted"]
 
 LARGE = 2 << 20
 """Bytes; a new file with more is left out."""
@@ -24,7 +24,8 @@ LARGE = 2 << 20
 _SECONDS = 30.0
 _LONGEST = 32 << 20
 _MAX_SKIPPED = 1_000
-_LONGEST_EXCLUDE = 1 << 20
+# A repository that appeared between two questions; of those it knows, git asks what they changed.
+_ENTERED = b"160000 "
 
 # Nothing that a repository or a person has set up may run a program, change bytes on their way in,
 # or clean up what we still need.
@@ -42,12 +43,8 @@ _SETTINGS = {
 _ATTRIBUTES = "* -text -filter -ident -working-tree-encoding -diff -merge\n"
 
 
-class SnapshotError(Exception):
+class SnapshotError(GitError):
     """A tree could not be taken; the text says why."""
-
-
-class NoGit(SnapshotError):
-    """There is no git on the PATH."""
 
 
 class Captured(Struct, frozen=True, kw_only=True):
@@ -68,26 +65,25 @@ class Shadow:
     def __init__(
         self,
         folder: str,
+        repository: Repository,
         *,
-        root: str,
         env: Mapping[str, str],
         deadline: float | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         """``folder`` holds those of all work trees, and is the person's alone."""
-        name = sha256(os.fsencode(root)).hexdigest()[:32]
-        self.root = root
+        name = sha256(os.fsencode(repository.root)).hexdigest()[:32]
+        self.root = repository.root
+        self._repository = repository
         self.directory = os.path.join(folder, name)
         self._clock = clock
         self._latest = deadline
         self._deadline = self._begun()
-        self._theirs = dict(env)
+        self._theirs = env
         self._env = {
-            **env,
+            **build_environment(env, self.root),
             "GIT_DIR": os.path.join(self.directory, "git"),
-            "GIT_WORK_TREE": root,
-            "GIT_CONFIG_GLOBAL": "/dev/null",
-            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_WORK_TREE": self.root,
         }
 
     def _begun(self) -> float:
@@ -99,6 +95,8 @@ class Shadow:
         """For as long as this process alone may use it, which it is made for if it is not there."""
         import fcntl
 
+        if shutil.which("git", path=self._env["PATH"]) is None:
+            raise NoGit("there is no git here")
         # A person may have thought for long about whether to go on.
         self._deadline = self._begun()
         try:
@@ -125,19 +123,28 @@ class Shadow:
 
     def capture(self, scope: str) -> Captured:
         """What lies in a directory of the work tree now; what git ignores is left out."""
-        excludes, exclude_file = self._ignored()
+        git_dir = self._env["GIT_DIR"]
+        rules = read_ignore_rules(self._repository, self._theirs, git_dir, self._latest)
+        excludes, exclude_file = rules
         self._write("info/exclude", excludes)
-        settings = {"core.excludesFile": exclude_file} if exclude_file else {}
+        settings = {"core.excludesFile": exclude_file}
         where = os.path.join(self.root, scope)
         listed = self._git(
-            *("ls-files", "--others", "--exclude-standard", "-z", "--", "."),
+            *("ls-files", "-t", "--stage", "--cached", "--others", "--exclude-standard", "-z"),
+            *("--", "."),
             at=where,
             also=settings,
-        )
-        skipped = [name for name in listed.split(b"\0") if name and self._is_left_out(where, name)]
+        ).split(b"\0")
+        others = [line[2:] for line in listed if line.startswith(b"? ")]
+        skipped = [name for name in others if self._is_left_out(where, name)]
         if len(skipped) > _MAX_SKIPPED:
             raise SnapshotError(f"more than {_MAX_SKIPPED:,} new files are larger than 2 MiB")
         wanted = [b".", *(b":(exclude,literal)" + name.rstrip(b"/") for name in skipped)]
+        if entered := [
+            line.partition(b"\t")[2] for line in listed if line[2:].startswith(_ENTERED)
+        ]:
+            forget = ("update-index", "--force-remove", "-z", "--stdin")
+            self._git(*forget, at=where, stdin=b"\0".join(entered))
         self._git(
             *("add", "--all", "--ignore-errors"),
             *("--pathspec-from-file=-", "--pathspec-file-nul"),
@@ -147,12 +154,11 @@ class Shadow:
             fine=(0, 1),  # 1: something could not be read, and is left out
         )
         tree = self._git("write-tree").strip().decode()
-        rules = sha256(excludes + b"\0" + os.fsencode(exclude_file))
         return Captured(
             tree=tree,
             scope=scope,
             skipped=tuple(quoted(os.path.join(os.fsencode(scope), name)) for name in skipped),
-            ignoring=rules.hexdigest()[:16],
+            ignoring=sha256(excludes + b"\0" + os.fsencode(exclude_file)).hexdigest()[:16],
         )
 
     def changes(self, before: str, after: str, scope: str) -> dict[str, str]:
@@ -195,18 +201,6 @@ class Shadow:
         """Drops what nobody has named for a week."""
         self._git("gc", "--quiet", "--prune=7.days.ago")
 
-    def _ignored(self) -> tuple[bytes, str]:
-        """What the person's repository ignores beside what the files of the tree say."""
-        where = ("rev-parse", "--git-path", "info/exclude")
-        own = self._git(*where, env=self._theirs, fine=(0, 128)).rstrip(b"\n")
-        excludes = b""
-        path = os.path.join(os.fsencode(self.root), own)
-        with suppress(OSError), open(path, "rb", opener=_at_once) as file:
-            excludes = file.read(_LONGEST_EXCLUDE) or b""
-        which = ("config", "--type=path", "--get", "core.excludesFile")
-        everywhere = self._git(*which, env=self._theirs, fine=(0, 1, 128)).rstrip(b"\n")
-        return excludes, os.fsdecode(everywhere)
-
     def _is_left_out(self, where: str, name: bytes) -> bool:
         if name.endswith(b"/"):
             return True  # another repository inside this one
@@ -235,55 +229,19 @@ class Shadow:
         at: str = "",
         stdin: bytes = b"",
         also: Mapping[str, str] | None = None,
-        env: Mapping[str, str] | None = None,
         fine: Sequence[int] = (0,),
     ) -> bytes:
         """What git printed. Raises SnapshotError."""
         settings = {**_SETTINGS, **(also or {})}
         options = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
-        with TemporaryFile() as said, TemporaryFile() as wrong, TemporaryFile() as told:
-            told.write(stdin)
-            told.seek(0)
-            try:
-                process = Popen(  # noqa: S603 - a fixed program with arguments of ours
-                    ["git", *options, *words],  # noqa: S607 - on a PATH made safe
-                    stdin=told if stdin else DEVNULL,
-                    stdout=said,
-                    stderr=wrong,
-                    cwd=at or self.root,
-                    env=env or self._env,
-                    start_new_session=True,
-                )
-            except FileNotFoundError as error:
-                raise NoGit("there is no git here") from error
-            except (OSError, ValueError) as error:
-                raise SnapshotError(f"git cannot be started: {error}") from error
-            code = self._ended(process, words[0])
-            said.seek(0)
-            output = said.read(_LONGEST + 1)
-            if code not in fine:
-                wrong.seek(0)
-                why = wrong.read(300).decode("utf-8", "replace").strip()
-                raise SnapshotError(f"`git {words[0]}` ended with {code}: {why}")
-            if len(output) > _LONGEST:
-                raise SnapshotError("there are too many files to look at")
-            return output
-
-    def _ended(self, process: Popen[bytes], word: str) -> int:
-        with process:
-            try:
-                return process.wait(max(self._deadline - self._clock(), 0))
-            except TimeoutExpired as error:
-                raise SnapshotError(f"`git {word}` took too long") from error
-            finally:
-                if process.poll() is None:
-                    with suppress(ProcessLookupError, PermissionError):
-                        os.killpg(process.pid, signal.SIGKILL)
-
-
-def _at_once(path: str, flags: int) -> int:
-    """Opens without waiting for whoever might write to a pipe."""
-    return os.open(path, flags | os.O_NONBLOCK)
+        seconds = self._deadline - self._clock()
+        words = ("-C", at or self.root, *options, *words)
+        done = run_git(*words, env=self._env, seconds=seconds, cap=_LONGEST, stdin=stdin)
+        if done.code not in fine:
+            raise SnapshotError(f"git ended with {done.code}: {done.complaint}")
+        if done.is_cut:
+            raise SnapshotError("there are too many files to look at")
+        return done.output
 
 
 def quoted(path: bytes) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from time import time
 from urllib.parse import unquote_to_bytes
 
+from hookline.git import GitError
 from hookline.snapshots.checkpoints import Checkpoint, Page, Session
 from hookline.snapshots.shadow import Shadow, SnapshotError, quoted
 
@@ -51,7 +52,7 @@ def step(shadow: Shadow, page: Page, expected: Checkpoint, *, again: bool) -> No
 def _restore(shadow: Shadow, tree: str, files: Mapping[str, str], again: bool) -> None:
     try:
         shadow.restore(tree, files)
-    except (SnapshotError, OSError) as error:
+    except (GitError, OSError) as error:
         back = "hookline undo" if again else "hookline undo --redo"
         raise HalfDone(f"it stopped half way: {error}; `{back}` takes that back") from error
 

@@ -1,6 +1,7 @@
 """Builtins that ask git, in real repositories."""
 
 import os
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -9,12 +10,14 @@ from typing import Any
 import pytest
 from msgspec import ValidationError, convert
 
+import hookline.git
 from hookline.builtin import _git, add_git_diff, add_git_status, add_recent_commits
 from hookline.model.answers import PASS
 from hookline.model.events import Event, SessionStart, TurnStart
 from hookline.model.ports import Caller
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
+REAL = shutil.which("git", path=PATH)
 
 
 def git(directory: Path, *words: str) -> None:
@@ -112,47 +115,65 @@ def test_long_output_is_cut_and_says_so(repository: Path, caller: Caller) -> Non
     assert len(shown.encode()) == 4096
 
 
-def program(directory: Path, script: str) -> Caller:
-    """A caller whose ``git`` is a script."""
-    fake = directory / "git"
-    fake.write_text(f"#!/bin/sh\n{script}\n")
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """A work tree beside which there is room for other files."""
+    (tmp_path / "work").mkdir()
+    git(tmp_path / "work", "init", "-b", "main")
+    return tmp_path / "work"
+
+
+def program(work: Path, script: str) -> Caller:
+    """A caller whose ``git`` answers questions about the work tree by a script."""
+    fake = work.parent / "git"
+    fake.write_text(f'#!/bin/sh\ncase "$*" in *config*) exec /usr/bin/env -i {REAL} "$@";; esac\n')
+    with fake.open("a") as file:
+        file.write(f"{script}\n")
     fake.chmod(0o755)
-    return Caller(env={"PATH": f"{directory}:{PATH}"})
+    return Caller(env={"PATH": f"{work.parent}:{PATH}"})
 
 
-def test_output_without_end_is_cut(tmp_path: Path) -> None:
-    found = _git.ask_git(str(tmp_path), program(tmp_path, "yes"), "status")
+def test_output_without_end_is_cut(work: Path) -> None:
+    found = _git.ask_git(str(work), program(work, "yes"), "status")
     assert found.endswith("\n... (truncated)")
 
 
-def test_a_git_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_git, "TIMEOUT", 0.1)
-    started = time.monotonic()
-    hanging = program(tmp_path, "echo $$ > pid; sleep 1000")
-    assert _git.ask_git(str(tmp_path), hanging, "status") == ""
-    assert time.monotonic() - started < 10
+def test_a_git_that_hangs_is_ended(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hookline.git, "SECONDS", 0.1)
+    hanging = program(work, "sleep 1000")
+    assert _git.ask_git(str(work), hanging, "status") == ""
 
 
-def test_the_callers_deadline_ends_it_earlier(tmp_path: Path) -> None:
-    hanging = program(tmp_path, "sleep 1000")
+def test_the_callers_deadline_ends_it_earlier(work: Path) -> None:
+    hanging = program(work, "sleep 1000")
     late = Caller(env=hanging.env, deadline=time.monotonic() - 1)
-    assert _git.ask_git(str(tmp_path), late, "status") == ""
+    assert _git.ask_git(str(work), late, "status") == ""
 
 
-def test_only_harmless_variables_reach_git(tmp_path: Path) -> None:
-    listing = program(tmp_path, "env | sort")
+def test_only_harmless_variables_reach_git(work: Path) -> None:
+    listing = program(work, "env | sort")
     evil = {"GIT_DIR": "/x", "GIT_CONFIG_COUNT": "1", "LD_PRELOAD": "/x.so", "PAGER": "evil"}
-    found = _git.ask_git(str(tmp_path), Caller(env={**listing.env, **evil, "HOME": "/h"}), "x")
-    names = {line.split("=")[0] for line in found.splitlines()}
-    assert names <= {"PATH", "HOME", "GIT_TERMINAL_PROMPT", "PWD", "OLDPWD", "SHLVL", "_"}
-    assert "HOME=/h" in found
+    found = _git.ask_git(str(work), Caller(env={**listing.env, **evil, "HOME": "/h"}), "x")
+    lines = dict(line.split("=", 1) for line in found.splitlines())
+    own = {name for name in lines if name.startswith("GIT_")}
+    assert set(lines) - own <= {"PATH", "HOME", "PWD", "OLDPWD", "SHLVL", "_"}
+    assert own == {
+        *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_DIR", "GIT_NO_LAZY_FETCH"),
+        *("GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT", "GIT_WORK_TREE"),
+    }
+    assert "/h" not in (lines["HOME"], lines["GIT_DIR"])
+    assert not os.path.exists(lines["GIT_DIR"])
 
 
-def test_a_git_in_a_relative_directory_of_the_path_is_not_run(repository: Path) -> None:
-    (repository / "git").write_text("#!/bin/sh\necho evil\n")
-    (repository / "git").chmod(0o755)
-    caller = Caller(env={"PATH": f".::{PATH}"})
-    assert "evil" not in said(add_git_status, TurnStart(cwd=str(repository)), caller)
+@pytest.mark.parametrize("entry", [".:", "{}", "{}/../work"])
+def test_a_git_in_a_relative_directory_of_the_path_or_in_the_work_tree_is_not_run(
+    work: Path, entry: str
+) -> None:
+    (work / "git").write_text(f"#!/bin/sh\ntouch {work}/started\n")
+    (work / "git").chmod(0o755)
+    caller = Caller(env={"PATH": f"{entry.format(work)}:{PATH}"})
+    assert "?? git" in said(add_git_status, TurnStart(cwd=str(work)), caller)
+    assert not (work / "started").exists()
 
 
 def test_a_repository_cannot_make_a_question_run_its_programs(

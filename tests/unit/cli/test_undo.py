@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hookline.builtin import snapshot
+from hookline.git import find_repository
 from hookline.model.answers import PASS
 from hookline.model.events import TurnEnd, TurnStart
 from hookline.model.ports import Caller
@@ -50,7 +51,9 @@ class Work:
 
     def shadow(self, **keys: Any) -> Shadow:
         folder = str(self.machine.state / "snapshot")
-        return Shadow(folder, root=str(self.root), env=self.machine.env, **keys)
+        repository = find_repository(str(self.root))
+        assert repository is not None
+        return Shadow(folder, repository, env=self.machine.env, **keys)
 
     def undo(self, *words: str) -> Done:
         return self.machine.call("undo", "--yes", *words, **YES)
