@@ -12,6 +12,7 @@ import signal
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Timer
@@ -26,15 +27,16 @@ __all__ = [
     "build_environment",
     "find_repository",
     "open_view",
-    "read_ignore_rules",
+    "read_regular",
+    "read_settings",
     "run_git",
 ]
 
 SECONDS = 5.0
 """How long git may take for one question."""
-
-_LARGEST_FILE = 256 << 20
-_LONGEST_SETTINGS = 1 << 20
+LARGEST_FILE = 256 << 20
+_LONGEST_TEXT = 1 << 20
+_MEMORY = "/dev/shm"  # noqa: S108 - a directory is made there that is ours alone
 _PASSED_ON = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER")
 _COPIED = ("HEAD", "index", "shallow", "info/exclude", "info/attributes", "info/sparse-checkout")
 _LINKED = ("refs", "packed-refs", "reftable")
@@ -49,21 +51,10 @@ _HONOURED = re.compile(
     r"|extensions\.(?:objectformat|refstorage)|index\.sparse)\n[\w-]{0,40}"
     r"|(?:branch\.[^\n]+\.(?:merge|remote)|remote\.[^\n]+\.fetch)\n[^\0-\x1f]+"
 )
-_OWN_SETTINGS = b"""
-[core]
-bare = false
-fsmonitor = false
-hooksPath = /dev/null
-untrackedCache = false
-[color]
-ui = false
-[gc]
-auto = 0
-[protocol]
-allow = never
-[submodule]
-recurse = false
-"""
+_OWN_SETTINGS = (
+    b"[core]\nbare=false\nfsmonitor=false\nhooksPath=/dev/null\nuntrackedCache=false\n"
+    b"[color]\nui=false\n[gc]\nauto=0\n[protocol]\nallow=never\n[submodule]\nrecurse=false\n"
+)
 
 
 class GitError(Exception):
@@ -97,10 +88,10 @@ def find_repository(directory: str) -> Repository | None:
 
 def _repository_at(root: str) -> Repository | None:
     git_dir = os.path.join(root, ".git")
-    link, _ = _read(git_dir)
+    link, _ = read_regular(git_dir, _LONGEST_TEXT)
     if link.startswith(b"gitdir:"):  # in a linked work tree or a submodule
         git_dir = os.path.join(root, os.fsdecode(link[len(b"gitdir:") :].strip()))
-    common, _ = _read(f"{git_dir}/commondir")
+    common, _ = read_regular(f"{git_dir}/commondir", _LONGEST_TEXT)
     common_dir = os.path.join(git_dir, os.fsdecode(common.strip())) if common else git_dir
     is_whole = os.path.isfile(f"{git_dir}/HEAD") and all(
         os.path.isdir(f"{common_dir}/{name}") for name in ("objects", "refs")
@@ -138,7 +129,8 @@ def run_git(
     *words: str, env: Mapping[str, str], seconds: float, cap: int, stdin: bytes = b""
 ) -> Finished:
     """Run git, bounded in time and in what it prints. Raises GitError."""
-    with TemporaryFile() as told, TemporaryFile() as wrong:
+    memory = _find_memory()
+    with TemporaryFile(dir=memory) as told, TemporaryFile(dir=memory) as wrong:
         told.write(stdin)
         told.seek(0)
         try:
@@ -206,7 +198,7 @@ def open_view(
         yield None
         return
     try:
-        with TemporaryDirectory(prefix="hookline-git-") as private:
+        with TemporaryDirectory(prefix="hookline-git-", dir=_find_memory()) as private:
             git_dir = _fill(private, repository, env, deadline)
             own = build_environment(env, repository.root)
             # Older versions of git read the settings of their home whatever they are told.
@@ -214,6 +206,15 @@ def open_view(
             yield View(repository.root, directory, own, deadline)
     except OSError as error:
         raise GitError(f"git's files cannot be copied: {error}") from error
+
+
+def _find_memory() -> str | None:
+    """A file system in memory that has room: on a disk a view takes several times as long."""
+    with suppress(OSError):
+        room = os.statvfs(_MEMORY)
+        if room.f_bavail * room.f_frsize > 4 * LARGEST_FILE and os.access(_MEMORY, os.W_OK):
+            return _MEMORY
+    return None
 
 
 def _fill(
@@ -225,14 +226,14 @@ def _fill(
     os.makedirs(f"{common}/objects/info")
     # Git has rules for special characters in this file, which a link spares us.
     os.symlink(os.path.abspath(f"{repository.common_dir}/objects"), f"{common}/theirs")
-    _write(f"{common}/objects/info/alternates", b"../theirs\n")
-    settings = _read_settings(repository, env, common, deadline)
+    Path(f"{common}/objects/info/alternates").write_bytes(b"../theirs\n")
+    settings = read_settings(repository, env, common, deadline)
     lines = "".join(_format_setting(key, value) for key, value in settings)
-    _write(f"{common}/config", os.fsencode(lines) + _OWN_SETTINGS)
+    Path(f"{common}/config").write_bytes(os.fsencode(lines) + _OWN_SETTINGS)
     if repository.git_dir == repository.common_dir:
         return common
     _mirror(repository.git_dir, linked)
-    _write(f"{linked}/commondir", b"../common\n")
+    Path(f"{linked}/commondir").write_bytes(b"../common\n")
     return linked
 
 
@@ -240,9 +241,9 @@ def _mirror(source: str, target: str) -> None:
     os.makedirs(f"{target}/info")
     shared = [name for name in os.listdir(source) if name.startswith("sharedindex.")]
     for name in (*_COPIED, *shared):
-        content, changed = _read(f"{source}/{name}")
+        content, changed = read_regular(f"{source}/{name}", LARGEST_FILE)
         if changed:
-            _write(f"{target}/{name}", content)
+            Path(f"{target}/{name}").write_bytes(content)
             # By the time of its index git tells which files it has to compare by content.
             os.utime(f"{target}/{name}", ns=(changed, changed))
     for name in _LINKED:
@@ -250,22 +251,13 @@ def _mirror(source: str, target: str) -> None:
             os.symlink(path, f"{target}/{name}")
 
 
-def read_ignore_rules(
+def read_settings(
     repository: Repository, env: Mapping[str, str], git_dir: str, deadline: float | None
-) -> tuple[bytes, str]:
-    """What is ignored beside what the files of the tree say: the rules, and a file of the person's.
+) -> list[tuple[str, str]]:
+    """What is taken over of the person's and the repository's settings; the last one counts.
 
     ``git_dir`` is one of ours, for git to start in. Raises GitError.
     """
-    rules, _ = _read(f"{repository.common_dir}/info/exclude")
-    settings = dict(_read_settings(repository, env, git_dir, deadline))
-    return rules, settings["core.excludesfile"]
-
-
-def _read_settings(
-    repository: Repository, env: Mapping[str, str], git_dir: str, deadline: float | None
-) -> list[tuple[str, str]]:
-    """The settings of the person and the repository that are taken over; the last one counts."""
     own = build_environment(env, repository.root) | {"GIT_DIR": git_dir}
     del own["GIT_CONFIG_GLOBAL"], own["GIT_CONFIG_NOSYSTEM"]
     own |= {name: env[name] for name in ("HOME", "XDG_CONFIG_HOME") if name in env}
@@ -276,7 +268,7 @@ def _read_settings(
         *("config", "--list", "-z"),
         env=own,
         seconds=_seconds_until(deadline),
-        cap=_LONGEST_SETTINGS,
+        cap=_LONGEST_TEXT,
     )
     if listed.code or listed.is_cut:
         raise GitError(f"git cannot read its settings: {listed.complaint}")
@@ -305,25 +297,21 @@ def _seconds_until(deadline: float | None) -> float:
     return SECONDS if deadline is None else min(SECONDS, deadline - monotonic())
 
 
-def _read(path: str) -> tuple[bytes, int]:
-    """What is in a regular file and when that changed; nothing, and 0, where there is none."""
+def read_regular(path: str, cap: int, flags: int = 0) -> tuple[bytes, int]:
+    """What is in a regular file and when that changed; nothing, and 0, where there is none.
+
+    Waits for nobody who might write to a pipe. Raises GitError when there is more than ``cap``.
+    """
     try:
-        with open(path, "rb", opener=_open_at_once) as file:
+        with open(
+            path, "rb", opener=lambda *how: os.open(how[0], how[1] | os.O_NONBLOCK | flags)
+        ) as file:
             status = os.fstat(file.fileno())
-            if stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST_FILE:
-                return file.read(_LARGEST_FILE), status.st_mtime_ns
+            if not stat.S_ISREG(status.st_mode):
+                return b"", 0
+            content = file.read(cap + 1)
     except (OSError, ValueError):
         return b"", 0
-    if stat.S_ISREG(status.st_mode):
+    if len(content) > cap:
         raise GitError(f"`{path}` is too large to look at")
-    return b"", 0
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    """Opens without waiting for whoever might write to a pipe."""
-    return os.open(path, flags | os.O_NONBLOCK)
-
-
-def _write(path: str, content: bytes) -> None:
-    with open(path, "xb") as file:
-        file.write(content)
+    return content, status.st_mtime_ns

@@ -2,9 +2,8 @@
 
 import os
 import re
-import stat
 
-from hookline.git import GitError, View, open_view
+from hookline.git import GitError, View, open_view, read_regular
 from hookline.model.ports import Caller
 
 __all__ = ["read_staged_lines"]
@@ -44,24 +43,10 @@ def _read_new_files(view: View) -> list[bytes]:
         raise GitError("there are too many new files")
     texts, left = [], _CAP
     for name in names:
-        texts.append(_read(os.path.join(view.root, name), left))
-        left -= len(texts[-1])
-        if left <= 0:
-            raise GitError("there is too much in new files")
+        text, _ = read_regular(os.path.join(view.root, name), left, os.O_NOFOLLOW)
+        texts.append(text)
+        left -= len(text)
     return texts
-
-
-def _read(path: str, cap: int) -> bytes:
-    try:
-        with open(path, "rb", opener=_open_itself) as file:
-            return file.read(cap) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
-    except (OSError, ValueError):
-        return b""
-
-
-def _open_itself(path: str, flags: int) -> int:
-    """Opens without following a link, or waiting for whoever might write to a pipe."""
-    return os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW)
 
 
 def _ask(view: View, *question: str) -> bytes:

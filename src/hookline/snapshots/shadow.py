@@ -5,6 +5,7 @@ files stay as they are. Knows git; must not know sessions or turns.
 """
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -14,7 +15,15 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from msgspec import Struct
 
-from hookline.git import GitError, NoGit, Repository, build_environment, read_ignore_rules, run_git
+from hookline.git import (
+    GitError,
+    NoGit,
+    Repository,
+    build_environment,
+    read_regular,
+    read_settings,
+    run_git,
+)
 
 __all__ = ["Captured", "Shadow", "SnapshotError", "quoted"]
 
@@ -24,8 +33,9 @@ LARGE = 2 << 20
 _SECONDS = 30.0
 _LONGEST = 32 << 20
 _MAX_SKIPPED = 1_000
-# A repository that appeared between two questions; of those it knows, git asks what they changed.
-_ENTERED = b"160000 "
+_LONGEST_EXCLUDE = 1 << 20
+# One that appeared between two questions. Git would go into it to ask what has changed there.
+_IS_REPOSITORY = re.compile(rb"[^?] 160000 ")
 
 # Nothing that a repository or a person has set up may run a program, change bytes on their way in,
 # or clean up what we still need.
@@ -123,11 +133,11 @@ class Shadow:
 
     def capture(self, scope: str) -> Captured:
         """What lies in a directory of the work tree now; what git ignores is left out."""
-        git_dir = self._env["GIT_DIR"]
-        rules = read_ignore_rules(self._repository, self._theirs, git_dir, self._latest)
-        excludes, exclude_file = rules
+        theirs = read_settings(self._repository, self._theirs, self._env["GIT_DIR"], self._latest)
+        settings = {"core.excludesFile": dict(theirs)["core.excludesfile"]}
+        own = os.path.join(self._repository.common_dir, "info/exclude")
+        excludes, _ = read_regular(own, _LONGEST_EXCLUDE)
         self._write("info/exclude", excludes)
-        settings = {"core.excludesFile": exclude_file}
         where = os.path.join(self.root, scope)
         listed = self._git(
             *("ls-files", "-t", "--stage", "--cached", "--others", "--exclude-standard", "-z"),
@@ -140,9 +150,8 @@ class Shadow:
         if len(skipped) > _MAX_SKIPPED:
             raise SnapshotError(f"more than {_MAX_SKIPPED:,} new files are larger than 2 MiB")
         wanted = [b".", *(b":(exclude,literal)" + name.rstrip(b"/") for name in skipped)]
-        if entered := [
-            line.partition(b"\t")[2] for line in listed if line[2:].startswith(_ENTERED)
-        ]:
+        entered = [line.partition(b"\t")[2] for line in listed if _IS_REPOSITORY.match(line)]
+        if entered:
             forget = ("update-index", "--force-remove", "-z", "--stdin")
             self._git(*forget, at=where, stdin=b"\0".join(entered))
         self._git(
@@ -154,11 +163,12 @@ class Shadow:
             fine=(0, 1),  # 1: something could not be read, and is left out
         )
         tree = self._git("write-tree").strip().decode()
+        rules = sha256(excludes + b"\0" + os.fsencode(settings["core.excludesFile"]))
         return Captured(
             tree=tree,
             scope=scope,
             skipped=tuple(quoted(os.path.join(os.fsencode(scope), name)) for name in skipped),
-            ignoring=sha256(excludes + b"\0" + os.fsencode(exclude_file)).hexdigest()[:16],
+            ignoring=rules.hexdigest()[:16],
         )
 
     def changes(self, before: str, after: str, scope: str) -> dict[str, str]:
