@@ -88,15 +88,21 @@ def find_repository(directory: str) -> Repository | None:
 
 def _repository_at(root: str) -> Repository | None:
     git_dir = os.path.join(root, ".git")
-    link, _ = read_regular(git_dir, _LONGEST_TEXT)
-    if link.startswith(b"gitdir:"):  # in a linked work tree or a submodule
-        git_dir = os.path.join(root, os.fsdecode(link[len(b"gitdir:") :].strip()))
-    common, _ = read_regular(f"{git_dir}/commondir", _LONGEST_TEXT)
-    common_dir = os.path.join(git_dir, os.fsdecode(common.strip())) if common else git_dir
+    link = _read_path(git_dir)
+    if link.startswith("gitdir: "):  # in a linked work tree or a submodule
+        git_dir = os.path.join(root, link.removeprefix("gitdir: "))
+    git_dir = os.path.realpath(git_dir)
+    common_dir = os.path.realpath(os.path.join(git_dir, _read_path(f"{git_dir}/commondir")))
     is_whole = os.path.isfile(f"{git_dir}/HEAD") and all(
         os.path.isdir(f"{common_dir}/{name}") for name in ("objects", "refs")
     )
     return Repository(root, git_dir, common_dir) if is_whole else None
+
+
+def _read_path(file: str) -> str:
+    """What a file says, read as git does: two readings of one name would be two repositories."""
+    content, _ = read_regular(file, _LONGEST_TEXT)
+    return os.fsdecode(content.rstrip(b"\r\n").split(b"\0")[0])
 
 
 def build_environment(env: Mapping[str, str], root: str) -> dict[str, str]:
@@ -225,7 +231,7 @@ def _fill(
     _mirror(repository.common_dir, common)
     os.makedirs(f"{common}/objects/info")
     # Git has rules for special characters in this file, which a link spares us.
-    os.symlink(os.path.abspath(f"{repository.common_dir}/objects"), f"{common}/theirs")
+    os.symlink(f"{repository.common_dir}/objects", f"{common}/theirs")
     Path(f"{common}/objects/info/alternates").write_bytes(b"../theirs\n")
     settings = read_settings(repository, env, common, deadline)
     lines = "".join(_format_setting(key, value) for key, value in settings)
@@ -247,7 +253,8 @@ def _mirror(source: str, target: str) -> None:
             # By the time of its index git tells which files it has to compare by content.
             os.utime(f"{target}/{name}", ns=(changed, changed))
     for name in _LINKED:
-        if os.path.exists(path := os.path.abspath(f"{source}/{name}")):
+        path = f"{source}/{name}"
+        if os.path.isdir(path) or os.path.isfile(path):
             os.symlink(path, f"{target}/{name}")
 
 
@@ -261,10 +268,11 @@ def read_settings(
     own = build_environment(env, repository.root) | {"GIT_DIR": git_dir}
     del own["GIT_CONFIG_GLOBAL"], own["GIT_CONFIG_NOSYSTEM"]
     own |= {name: env[name] for name in ("HOME", "XDG_CONFIG_HOME") if name in env}
-    files = (f"{repository.common_dir}/config", f"{repository.git_dir}/config.worktree")
+    names = (f"{repository.common_dir}/config", f"{repository.git_dir}/config.worktree")
+    files = [name for name in names if os.path.isfile(name)]
     # To list settings runs nothing, whatever they are.
     listed = run_git(
-        *(part for path in files for part in ("-c", f"include.path={os.path.abspath(path)}")),
+        *(part for path in files for part in ("-c", f"include.path={path}")),
         *("config", "--list", "-z"),
         env=own,
         seconds=_seconds_until(deadline),

@@ -325,13 +325,17 @@ def test_what_a_filter_stores_in_place_of_a_file_is_no_change(place: Place) -> N
         assert b"x.bin" not in view.ask("status", "--short", cap=4096).output
 
 
-@pytest.mark.parametrize("name", ["index", "HEAD", "shallow", "info/exclude", "commondir"])
+@pytest.mark.parametrize(
+    "name",
+    ["index", "HEAD", "shallow", "info/exclude", "commondir", "config", "packed-refs"],
+)
 def test_a_pipe_in_the_place_of_a_file_holds_nobody_up(place: Place, name: str) -> None:
     root = place.make()
     (root / ".git" / name).unlink(missing_ok=True)
     os.mkfifo(root / ".git" / name)
     with open_view(str(root), place.env) as view:
         assert (view is None) is (name == "HEAD")
+        assert view is None or view.ask("status", cap=4096).code == 0
 
 
 def test_a_repository_too_large_to_copy_is_an_error(
@@ -348,6 +352,21 @@ def test_settings_that_cannot_be_read_are_an_error(place: Place) -> None:
     (root / ".git/config").write_text("[core\n")
     with pytest.raises(GitError, match="settings"), open_view(str(root), place.env):
         pass
+
+
+@pytest.mark.parametrize("name", ["elsewhere", "elsewhere ", " elsewhere"])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n\n"])
+def test_a_file_names_the_repository_that_git_finds_by_it(
+    place: Place, name: str, end: str
+) -> None:
+    root = place.make()
+    for each in ("elsewhere", "elsewhere ", " elsewhere"):
+        shutil.copytree(root / ".git", place.base / each)
+    shutil.rmtree(root / ".git")
+    (root / ".git").write_bytes(f"gitdir: ../{name}{end}".encode())
+    found = find_repository(str(root))
+    assert found is not None
+    assert found.git_dir == place.git(root, "rev-parse", "--absolute-git-dir").removesuffix("\n")
 
 
 def test_nothing_is_left_behind(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,6 +127,24 @@ def test_a_commit_of_a_staged_secret_is_denied(command: str, repository: Path) -
     assert "about to be committed" in answer.reason
 
 
+def test_a_line_that_looks_like_a_part_of_the_diff_is_looked_at(repository: Path) -> None:
+    (repository / "notes.md").write_text(f"++ {SECRET}\n")
+    subprocess.run(["git", "-C", repository, "add", "."], check=True, env=ENV)
+    assert answered(shell("git commit -m ok", cwd=str(repository))).verdict is Verdict.DENY
+
+
+def test_a_repository_inside_another_is_no_trouble(repository: Path) -> None:
+    subprocess.run(["git", "init", "-q", repository / "inner"], check=True, env=ENV)
+    assert answered(shell("git add -A && git commit -m ok", cwd=str(repository))) is PASS
+
+
+def test_what_git_cannot_tell_is_asked_about(repository: Path) -> None:
+    (repository / ".git/index").write_bytes(b"no index")
+    answer = answered(shell("git commit -m ok", cwd=str(repository)))
+    assert answer.verdict is Verdict.ASK
+    assert answer.metadata == {"category": "secret", "families": ["unread"]}
+
+
 def test_a_new_file_that_the_same_command_adds_is_looked_at(repository: Path) -> None:
     (repository / "config.py").write_text(f"TOKEN = '{SECRET}'\n")
     event = shell("git add -A && git commit -m ok", cwd=str(repository))
