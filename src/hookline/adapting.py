@@ -94,6 +94,12 @@ class _InPlace:
     def stand_in(self, path: str) -> str | None:
         return None
 
+    def start(self) -> None:
+        pass
+
+    def finish(self) -> None:
+        pass
+
 
 _SERVICES = Services(codec=registry.dialect, builtin=registry.builtin, pins=lambda hook: _InPlace())
 

@@ -16,6 +16,7 @@ import pytest
 
 import hookline
 from hookline import registry
+from hookline.config.copies import FreeFiles
 from hookline.dialects.canonical.codec import Canonical
 from hookline.handlers import command, http, python
 from hookline.handlers._workers import workers
@@ -34,15 +35,8 @@ EVENT = PreToolUse(tool=hookline.tool("shell", command="ls"))
 ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 
 
-class Unpinned:
-    """Every file may run as it is."""
-
-    def stand_in(self, path: str) -> str | None:
-        return None
-
-
 SERVICES = Services(
-    codec=lambda name: Canonical(), builtin=registry.builtin, pins=lambda hook: Unpinned()
+    codec=lambda name: Canonical(), builtin=registry.builtin, pins=lambda hook: FreeFiles()
 )
 
 

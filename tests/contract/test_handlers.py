@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 import hookline
 from hookline import registry
+from hookline.config.copies import FreeFiles
 from hookline.dialects.canonical.codec import Canonical
 from hookline.model.answers import Answer, deny
 from hookline.model.errors import HandlerError, HandlerTimeout
@@ -155,15 +156,8 @@ def module(name: str) -> HandlerModule:
     return HANDLERS[name]
 
 
-class Unpinned:
-    """Every file may run as it is."""
-
-    def stand_in(self, path: str) -> str | None:
-        return None
-
-
 SERVICES = Services(
-    codec=lambda name: Canonical(), builtin=registry.builtin, pins=lambda hook: Unpinned()
+    codec=lambda name: Canonical(), builtin=registry.builtin, pins=lambda hook: FreeFiles()
 )
 
 

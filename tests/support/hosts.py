@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from hookline import registry
+from hookline.config.copies import FreeFiles
 from hookline.dialects._files import Files
 from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
@@ -24,12 +25,9 @@ from hookline.model.ports import Caller, Services
 __all__ = ["bind", "host"]
 
 
-class _InPlace:
-    def stand_in(self, path: str) -> str | None:
-        return None
-
-
-_SERVICES = Services(codec=registry.dialect, builtin=registry.builtin, pins=lambda hook: _InPlace())
+_SERVICES = Services(
+    codec=registry.dialect, builtin=registry.builtin, pins=lambda hook: FreeFiles()
+)
 
 
 def bind(hook: Hook, models: Mapping[str, ModelEntry] | None = None) -> Bound:

@@ -3,6 +3,7 @@
 Knows how to show it, as lines or as data; must not know how to ask or to store.
 """
 
+import os
 import shlex
 from collections.abc import Iterable, Iterator
 from difflib import unified_diff
@@ -13,13 +14,14 @@ from typing import Any
 import click
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.config.assemble import assemble
 from hookline.config.pins import Draft, HookPins
 from hookline.config.trust import TrustedSet
 from hookline.config.types import ConfigFile
 from hookline.model.errors import TrustError
-from hookline.model.hook import Hook
+from hookline.model.hook import Hook, Source
 from hookline.model.text import visible
 
 __all__ = ["Review"]
@@ -142,8 +144,16 @@ class Review(Struct, frozen=True):
         for change in self.changes():
             yield from _heading(f"{change.path} ({change.state}):")
             yield from self._diff(change)
-        for each in self.draft.hooks:
-            yield from _pins(each)
+        yield from _section(
+            "Pinned, so that it runs only in these bytes:", map(self._pins, self.draft.hooks)
+        )
+
+    def _pins(self, pins: HookPins) -> str:
+        """One line for what is pinned, and one for what may change unnoticed."""
+        project = self.draft.file.project_dir
+        paths = [os.path.relpath(path, project) for path in pins.pinned]
+        line = f"{_title(pins.hook)}: {', '.join(paths) or 'nothing'}"
+        return f"{line}\n    not pinned: {'; '.join(pins.unpinned)}" if pins.unpinned else line
 
     def _diff(self, change: _Change) -> Iterator[str]:
         lines = change.lines()
@@ -165,12 +175,6 @@ def _section(title: str, items: Iterable[str]) -> Iterator[str]:
     if lines:
         yield from _heading(title)
         yield from lines
-
-
-def _pins(pins: HookPins) -> Iterator[str]:
-    pinned = [f"pinned      {path}" for path in pins.pinned]
-    unpinned = [f"not pinned  {what}" for what in pins.unpinned]
-    yield from _section(f"{_title(pins.hook)}:", [*pinned, *unpinned])
 
 
 def _title(hook: Hook) -> str:
@@ -201,7 +205,8 @@ def _in_force(file: ConfigFile | None) -> tuple[Hook, ...]:
 
 def _essence(hook: Hook) -> tuple[object, ...]:
     """All that decides what a hook does, and how much it counts."""
-    return (hook.identity(), hook.mode, hook.on_error, hook.guard, hook.always, hook.timeout)
+    moved = replace(hook, source=Source())  # a line further down is no other hook
+    return (moved.identity(), hook.mode, hook.on_error, hook.guard, hook.always, hook.timeout)
 
 
 def _trusted_contents(trusted: TrustedSet) -> Iterator[tuple[str, bytes]]:

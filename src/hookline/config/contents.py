@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from stat import S_ISREG
 
-from hookline.config.named import looks_like_file, named
+from hookline.config.named import find_named_files, looks_like_file
 from hookline.config.pins import glob_files, glob_matches
 from hookline.config.reading import read_file
 from hookline.config.trust import TrustedSet
@@ -30,16 +30,16 @@ class Contents:
     """Remembers what it has read, for as long as the file stays the same."""
 
     def __init__(self) -> None:
-        self._named: dict[int, tuple[Hook, dict[str, str]]] = {}
+        self._named: dict[int, tuple[Hook, dict[str, tuple[str, bool]]]] = {}
         self._read: dict[str, tuple[tuple[int, ...], str]] = {}
 
     def of(self, hook: Hook, trusted: TrustedSet | None, home: str) -> str:
         """Empty for a hook that names no file. Raises TrustError when there are too many."""
         found: dict[str, str] = {}
-        for path, word in self._words(hook).items():
+        for path, (word, is_executed) in self._words(hook).items():
             at_home = word.startswith(_HOMES)
             place = os.path.join(home, word.partition("/")[2]) if at_home else path
-            content = self._content(place, trusted)
+            content = self._content(place, trusted if is_executed else None)
             # Most words are no names at all, until there is a file of that name.
             if content and (content != _GONE or looks_like_file(word)):
                 found[word] = content
@@ -47,14 +47,15 @@ class Contents:
             found[os.path.relpath(path, hook.project_dir)] = self._content(path, trusted)
         return digest(found) if found else ""
 
-    def _words(self, hook: Hook) -> dict[str, str]:
-        """The paths that a hook names, with the words that name them."""
+    def _words(self, hook: Hook) -> dict[str, tuple[str, bool]]:
+        """The paths that a hook names, with the words that name them, and if they are executed."""
         kept = self._named.get(id(hook))
         if kept is None or kept[0] is not hook:
             if len(self._named) >= _MOST_KEPT:
                 self._named.clear()
-            words = {path: word.text for path, word in named(hook).items()}
-            words.update((word, word) for word in _at_home(hook))
+            named = find_named_files(hook).items()
+            words = {path: (word.text, word.is_executed) for path, word in named}
+            words.update((word, (word, False)) for word in _at_home(hook))
             kept = self._named[id(hook)] = (hook, words)
         return kept[1]
 

@@ -9,12 +9,13 @@ from functools import cached_property
 from hashlib import sha256
 
 from hookline.config.discover import is_within
-from hookline.config.named import looks_like_file, named_paths, root_names
+from hookline.config.named import find_executed_files, root_names
 from hookline.config.pins import glob_files, glob_matches
 from hookline.config.reading import MAX_BYTES, locked, make_private, read_file, write_file
 from hookline.config.trust import TrustedFile, TrustedSet
 from hookline.model.errors import HandlerUnavailable, TrustError
 from hookline.model.hook import Hook
+from hookline.shell import PathWord
 
 __all__ = ["FreeFiles", "HookFiles", "UntrustedFiles", "VouchedFiles"]
 
@@ -26,8 +27,14 @@ class FreeFiles:
         """Always the file itself."""
         return None
 
+    def start(self) -> None:
+        """Nothing to see to."""
 
-class UntrustedFiles:
+    def finish(self) -> None:
+        """Nothing to see to."""
+
+
+class UntrustedFiles(FreeFiles):
     """Files of a project config that nobody trusted, or that was not loaded here."""
 
     def stand_in(self, path: str) -> str | None:
@@ -35,7 +42,7 @@ class UntrustedFiles:
         raise HandlerUnavailable(f"`{path}` belongs to a config that is not trusted")
 
 
-class VouchedFiles:
+class VouchedFiles(FreeFiles):
     """The files of a hook whose config HOOKLINE_TRUST names by its hash: each needs its own."""
 
     def __init__(self, hook: Hook, digests: frozenset[str]) -> None:
@@ -45,13 +52,17 @@ class VouchedFiles:
     def stand_in(self, path: str) -> str | None:
         """Always the file itself. Raises HandlerUnavailable for one that nobody vouched for."""
         _refuse_other_root(self._hook, os.path.normpath(path))
-        for each in dict.fromkeys((os.path.normpath(path), *glob_files(self._hook))):
-            if is_within(os.path.realpath(each), os.path.realpath(self._hook.project_dir)):
-                self._check(each)
+        self._check(os.path.normpath(path))
         return None
 
+    def start(self) -> None:
+        """Raises HandlerUnavailable where nobody vouched for a file that a pattern finds."""
+        for path in glob_files(self._hook):
+            self._check(path)
+
     def _check(self, path: str) -> None:
-        if not os.path.isfile(path):
+        project = os.path.realpath(self._hook.project_dir)
+        if not os.path.isfile(path) or not is_within(os.path.realpath(path), project):
             return
         try:
             digest = sha256(read_file(path, limit=MAX_BYTES)[0]).hexdigest()
@@ -63,7 +74,7 @@ class VouchedFiles:
             )
 
 
-class HookFiles:
+class HookFiles(FreeFiles):
     """The files of one hook of a trusted config."""
 
     def __init__(self, hook: Hook, trusted: TrustedSet) -> None:
@@ -71,37 +82,50 @@ class HookFiles:
         self._trusted = trusted
         self.changed: tuple[str, ...] = ()
         """What was not as trusted when ``stand_in`` last looked."""
+        self._has_copy = False
 
     def stand_in(self, path: str) -> str | None:
         """A private copy when any file of the hook is not as it was trusted, else None.
 
-        Raises HandlerUnavailable when no copy can be had, and for a file that the hook names but
-        that nobody has trusted, because it was not there yet.
+        Raises HandlerUnavailable when no copy can be had, and for a file that the hook executes
+        but that nobody has trusted, because it was not there yet.
         """
         name = os.path.normpath(path)
         if ".." in path.split("/") and os.path.realpath(path) != os.path.realpath(name):
             raise HandlerUnavailable(f"`{path}` goes through a link and back with `..`")
+        if name not in self._executed and not glob_matches(self._hook, name):
+            self._refuse_stranger(name)
+            return None
         if self._trusted.find(name) is None:
             self._refuse_newcomer(name)
             return None
         try:
             self.changed = self._changes()
+            self._has_copy = bool(self.changed)
             return _copied(self._trusted) + name if self.changed else None
         except (OSError, TrustError) as error:
             raise HandlerUnavailable(f"no trusted copy of `{path}`: {error}") from error
 
+    def start(self) -> None:
+        """Raises HandlerUnavailable where a pinned file changed that nothing can stand in for."""
+        if self._hook.pins and not self._has_copy and (changed := self._changes()):
+            message = f"`{changed[0]}` is not as it was trusted, and the command cannot run a copy"
+            raise HandlerUnavailable(f"{message}: look at it and run `hookline trust`")
+
     @cached_property
-    def _named(self) -> dict[str, str]:
-        return named_paths(self._hook)
+    def _executed(self) -> dict[str, PathWord]:
+        return find_executed_files(self._hook)
 
     def _refuse_newcomer(self, name: str) -> None:
+        if is_within(name, self._trusted.project_dir) and os.path.isfile(name):
+            word = self._executed[name].text if name in self._executed else name
+            message = f"`{word}` was not there when the config was trusted"
+            raise HandlerUnavailable(f"{message}: look at it and run `hookline trust`")
+
+    def _refuse_stranger(self, name: str) -> None:
         _refuse_other_root(self._hook, name)
         if not is_within(name, self._trusted.project_dir) or not os.path.isfile(name):
             return
-        word = self._named.get(name, "")
-        if looks_like_file(word):
-            message = f"`{word}` was not there when the config was trusted"
-            raise HandlerUnavailable(f"{message}: look at it and run `hookline trust`")
         start = self._hook.start
         if start is not None and start.in_cwd and self._is_named_from_elsewhere(name):
             message = f"`{name}` is not the file that was trusted under this name"
@@ -109,17 +133,17 @@ class HookFiles:
 
     def _is_named_from_elsewhere(self, name: str) -> bool:
         """Whether a word of the hook leads here, only because it runs in another directory."""
-        words = (os.path.normpath(word) for word in self._named.values() if looks_like_file(word))
+        words = (os.path.normpath(word.text) for word in self._executed.values())
         tails = (word[word.rfind("../") + 3 :] if "../" in word else word for word in words)
         return any(name.endswith(f"/{tail.lstrip('/')}") for tail in tails)
 
     def _changes(self) -> tuple[str, ...]:
         """The hook's own files that differ, are gone, or are new where a pattern finds them."""
-        hook, named = self._hook, self._named
+        hook, executed = self._hook, self._executed
         own = {
             file.path: file
             for file in self._trusted.files
-            if file.path in named or glob_matches(hook, file.path)
+            if file.path in executed or glob_matches(hook, file.path)
         }
         new = (path for path in glob_files(hook) if path not in own)
         return (*(path for path, file in own.items() if not file.is_unchanged()), *new)
@@ -127,7 +151,7 @@ class HookFiles:
 
 def _refuse_other_root(hook: Hook, name: str) -> None:
     """Raises for a file that the hook names below a project which is not that of its config."""
-    if not os.path.isfile(name) or name in named_paths(hook):
+    if not os.path.isfile(name) or name in find_executed_files(hook):
         return
     for tail in root_names(hook):
         if name.endswith(tail):

@@ -1,4 +1,4 @@
-"""What a hook names: the files that can be pinned with it, and what else it relies on.
+"""What a hook executes, which can be pinned with it, and what else it relies on.
 
 Knows what its values mean as names; must not know what pinning a file is.
 """
@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookline.model.hook import Hook
-from hookline.shell import Placed, placed_words, split
+from hookline.shell import PathWord, all_words, read_path_words
 
 __all__ = [
     "elsewhere",
+    "find_executed",
+    "find_executed_files",
+    "find_named_files",
     "looks_like_file",
-    "named",
-    "named_paths",
     "root_names",
-    "run_words",
 ]
 
 # The variable that a hook may name its files by; any other holds data, and is none at a program.
@@ -26,73 +26,54 @@ _PROJECT = "HOOKLINE_PROJECT_DIR"
 # Patterns stay text here: most configs need none of them, so importing compiles none.
 # What only the shell can tell; our own variables, as whole words, are data.
 _COMPUTED = r"(?a)\$(?!(?:HOOKLINE_\w+|\{HOOKLINE_\w+\})(?![\w/.]))|[`*?]|(?<!\$)\{"
-
-# They run what their first argument names.
 _SHELLS = r"(?:ba|da|k|z|)sh"
-_RUNNERS = rf"{_SHELLS}|\.|source|eval|python[\d.]*|node|perl|ruby"
 
 # What /bin/sh does by itself.
-_SHELL_OWN = frozenset(
-    [
-        ".",
-        ":",
-        "[",
-        "alias",
-        "bg",
-        "break",
-        "cd",
-        "command",
-        "continue",
-        "echo",
-        "eval",
-        "exec",
-        "exit",
-        "export",
-        "false",
-        "fg",
-        "getopts",
-        "hash",
-        "jobs",
-        "kill",
-        "let",
-        "local",
-        "printf",
-        "pwd",
-        "read",
-        "readonly",
-        "return",
-        "set",
-        "shift",
-        "source",
-        "test",
-        "time",
-        "times",
-        "trap",
-        "true",
-        "type",
-        "ulimit",
-        "umask",
-        "unalias",
-        "unset",
-        "wait",
-    ]
-)
+_SHELL_OWN = frozenset({
+    ".", ":", "[", "alias", "bg", "break", "cd", "command", "continue", "echo", "eval", "exec",
+    "exit", "export", "false", "fg", "getopts", "hash", "jobs", "kill", "let", "local",
+    "printf", "pwd", "read", "readonly", "return", "set", "shift", "source", "test", "time",
+    "times", "trap", "true", "type", "ulimit", "umask", "unalias", "unset", "wait",
+})  # fmt: skip
 
 MCP_FILES = ("mcp.json", ".mcp.json", ".vscode/mcp.json")
 
 
-def named_paths(hook: Hook) -> dict[str, str]:
-    """Every path that a hook names literally, with the word that names it.
+def find_executed(hook: Hook) -> tuple[PathWord, ...]:
+    """Every program that a hook executes, every script that it has executed, by what.
 
-    Without looking at the disk: what is a file there today need not be one tomorrow.
+    A path counts from the directory of the hook. A word without a slash and an interpreter is
+    looked for on PATH; what the shell does by itself is left out. Without looking at the disk:
+    what is a file there today need not be one tomorrow.
     """
-    return {path: word.text for path, word in named(hook).items()}
+    run = hook.handler.values.get("run", ())
+    words = [word for word in all_words(_run_words(hook)) if word.is_executed and word.text]
+    own = _SHELL_OWN if isinstance(run, str) else frozenset[str]()
+    found = [word for word in words if not (word.is_computed or word.text in own)]
+    files = [(file, "python") for file in _python_files(hook)]
+    files += [(file, "mcp") for file in _server_files(hook)]
+    found += [PathWord(file, file, 0, 0, is_executed=True, interpreter=by) for file, by in files]
+    return tuple(found)
+
+
+def find_executed_files(hook: Hook) -> dict[str, PathWord]:
+    """The same by absolute path, less what is looked for on PATH: what can be pinned."""
+    return {_path(hook, word): word for word in find_executed(hook) if not word.is_on_path}
+
+
+def find_named_files(hook: Hook) -> dict[str, PathWord]:
+    """Every path that a hook names literally, executed or not, with the word that names it."""
+    words = [word for word in all_words(_run_words(hook)) if word.text and word.start >= 0]
+    words = [word for word in words if not (word.code or word.is_on_path)]
+    # Of two words for one path the more telling one counts.
+    words.sort(key=lambda word: looks_like_file(word.text))
+    return {**{_path(hook, word): word for word in words}, **find_executed_files(hook)}
 
 
 def root_names(hook: Hook) -> tuple[str, ...]:
-    """What a hook names below the project of the session, which need not be its config's."""
-    run, mark = hook.handler.values.get("run", ()), "/\0"  # which no path has
-    words = placed_words(run, _PROJECT, mark) if isinstance(run, str) else ()
+    """What a hook executes below the project of the session, which need not be its config's."""
+    mark = "/\0"  # which no path has
+    words = (word for word in all_words(_run_words(hook, mark)) if word.is_executed)
     found = (os.path.normpath(word.path) for word in words if word.path.startswith(f"{mark}/"))
     return tuple(path.removeprefix(mark) for path in found)
 
@@ -102,21 +83,12 @@ def looks_like_file(word: str) -> bool:
     return ("/" in word or "." in word.strip(".")) and "://" not in word and word[0] != "-"
 
 
-def named(hook: Hook) -> dict[str, Placed]:
-    """The same with all that is known of each word."""
-    others = (*_python_files(hook), *_server_files(hook))
-    words = [*run_words(hook)[1], *(Placed(name, name, 0, 0) for name in others)]
-    # Of two words for one path the more telling one counts.
-    words.sort(key=lambda word: looks_like_file(word.text))
-    return {os.path.normpath(os.path.join(hook.directory, word.path)): word for word in words}
-
-
 def elsewhere(hook: Hook) -> Iterator[str]:
     """What the hook relies on that is no file of the project's."""
     values = hook.handler.values
-    for program in _programs(hook):
+    programs = [word.text for word in find_executed(hook) if word.is_on_path]
+    for program in dict.fromkeys(programs):
         yield f"program `{program}` on PATH"
-    yield from _inside(hook)
     yield from _computed(hook)
     files = (os.path.join(hook.project_dir, file) for file in _python_files(hook))
     if "python" in values and not any(map(os.path.isfile, files)):
@@ -126,81 +98,38 @@ def elsewhere(hook: Hook) -> Iterator[str]:
             yield f"what `{_field(values[key], field)}` does or answers"
 
 
-def _inside(hook: Hook) -> Iterator[str]:
-    """What a shell reads from a word of the command, a here-document or a variable."""
+def _run_words(hook: Hook, project: str = "") -> tuple[PathWord, ...]:
     run = hook.handler.values.get("run", ())
-    words = run_words(hook)[1]
-    names = [
-        inner.text
-        for word in words
-        if any(map(str.isspace, word.text))
-        for inner in placed_words(word.text)
-        if os.path.isfile(os.path.join(hook.directory, inner.path))
-    ]
-    for name in dict.fromkeys(names):
-        yield f"`{name}`, which stands inside a quoted word"
-    known = {*names, *(word.text for word in words)}
-    commands = split(run).commands if isinstance(run, str) else ()
-    for name in dict.fromkeys(each.words[0] for each in commands if each.words):
-        if "/" in name and "$" not in name and name not in known:
-            yield f"`{name}`, which only a shell makes of the command"
+    return read_path_words(run, _PROJECT, project or hook.project_dir)
+
+
+def _path(hook: Hook, word: PathWord) -> str:
+    return os.path.normpath(os.path.join(hook.directory, word.path))
 
 
 def _computed(hook: Hook) -> Iterator[str]:
     """What nobody but the shell can tell."""
-    run = hook.handler.values.get("run", ())
+    run, words = hook.handler.values.get("run", ()), [*all_words(_run_words(hook))]
+    if run and not words:
+        yield "the command, which is too long to be read"
+    for name in dict.fromkeys(word.text for word in words if word.is_computed):
+        yield f"`{name}`, whatever that is when it runs"
     if isinstance(run, str):
-        rest = run
-        for word in run_words(hook)[1]:
-            if word.text.startswith(f"${_PROJECT}") and os.path.isabs(word.path):
-                rest = f"{rest[: word.start]}{'_' * (word.end - word.start)}{rest[word.end :]}"
-        for name in dict.fromkeys(_run_by(rest)):
-            if "$" in name or "`" in name:
-                yield f"`{name}`, whatever that is when it runs"
+        text = run
     else:
         reads = any(re.fullmatch(_SHELLS, os.path.basename(word)) for word in run)
-        rest = " ".join(run) if reads else ""
-    if re.search(_COMPUTED, rest):
+        text = " ".join(run) if reads else ""
+    known = [word for word in words if word.text.startswith(f"${_PROJECT}") and not word.code]
+    use = rf"\$(?:\{{{_PROJECT}\}}|{_PROJECT}(?!\w))"
+    if len(re.findall(use, text)) == sum(os.path.isabs(word.path) for word in known):
+        text = re.sub(use, "", text)
+    if re.search(_COMPUTED, text):
         yield "what the shell makes of `$…`, `*` or `{…}` in the command"
-
-
-def _run_by(script: str) -> Iterator[str]:
-    """What stands where the name of a program does."""
-    for each in split(script).commands:
-        yield from each.words[:1]
-        if each.words and re.fullmatch(_RUNNERS, each.name):
-            yield from (word for word in each.words[1:2] if not word.startswith("-"))
 
 
 def _field(value: Any, name: str) -> Any:
     inner = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
     return value if inner is None else inner
-
-
-def run_words(hook: Hook) -> tuple[str, list[Placed]]:
-    """The program, where it is one that is looked for on PATH, and every other literal word."""
-    run = hook.handler.values.get("run", ())
-    if not isinstance(run, str):
-        leads, words = True, [Placed(word, word, 0, 0) for word in run]
-    else:
-        words = [*placed_words(run, _PROJECT, hook.project_dir)]
-        leads = bool(words) and not run[: words[0].start].strip()
-    words = [word for word in words if word.text]
-    if leads and words and "/" not in words[0].path:
-        return words[0].text, words[1:]
-    return "", words
-
-
-def _programs(hook: Hook) -> Iterator[str]:
-    """Every program that the command looks for on PATH, whatever stands before it."""
-    run = hook.handler.values.get("run", ())
-    if not isinstance(run, str):
-        yield from (word for word in run[:1] if word and "/" not in word)
-        return
-    found = (name for each in split(run).commands for name in (*each.wrappers, *each.words[:1]))
-    for name in dict.fromkeys(found):
-        if name and "/" not in name and "$" not in name and name not in _SHELL_OWN:
-            yield name
 
 
 def _python_files(hook: Hook) -> tuple[str, ...]:

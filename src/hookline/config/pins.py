@@ -13,12 +13,12 @@ from msgspec import Struct
 
 from hookline.config.compile import compile_file
 from hookline.config.discover import is_within, place_of, project_dir_of
-from hookline.config.named import elsewhere, looks_like_file, named, run_words
+from hookline.config.named import elsewhere, find_executed_files
 from hookline.config.reading import Reader, Reading, file_names, too_much
 from hookline.config.types import ConfigFile, Kit
 from hookline.model.errors import ConfigError, Problem, TrustError
 from hookline.model.hook import Hook, Layer
-from hookline.shell import Placed
+from hookline.shell import PathWord
 
 __all__ = [
     "Draft",
@@ -103,12 +103,14 @@ def glob_matches(hook: Hook, path: str) -> bool:
 def _pins_of_hook(hook: Hook, read: Reader) -> HookPins:
     pinned: dict[str, None] = {}
     unpinned: list[str] = []
-    for path, word in named(hook).items():
+    for path, word in find_executed_files(hook).items():
         spelled = os.path.join(hook.directory, word.path)
         if os.path.realpath(spelled) != os.path.realpath(path):
             raise TrustError(f"{hook.source}: `{word.text}` goes through a link and back with `..`")
         if not os.path.isfile(path):
-            if not os.path.lexists(path):
+            if os.path.isdir(path) and word.interpreter:
+                unpinned.append(f"what is in `{word.text}`, a directory: name it under `pins`")
+            elif not os.path.lexists(path):
                 unpinned += _missing(hook, word)
         elif (reading := _pin(path, hook, read)) is None:
             unpinned.append(f"`{word.text}`, which is outside the project")
@@ -129,9 +131,9 @@ def _idle(hook: Hook) -> Iterator[str]:
             yield f"the pin `{pattern}`, which matches no file"
 
 
-def _missing(hook: Hook, word: Placed) -> Iterator[str]:
-    if word not in run_words(hook)[1] or not looks_like_file(word.text):
-        return
+def _missing(hook: Hook, word: PathWord) -> Iterator[str]:
+    if "run" not in hook.handler.values:
+        return  # a module that may be installed, or a place where no servers are declared
     if word.doubt:
         yield _elsewhere_after_cd(word)
     elif word.path.endswith(f"/{word.text}"):
@@ -141,7 +143,7 @@ def _missing(hook: Hook, word: Placed) -> Iterator[str]:
         yield f"`{word.text}`: no such file; should one appear, the hook fails"
 
 
-def _elsewhere_after_cd(word: Placed) -> str:
+def _elsewhere_after_cd(word: PathWord) -> str:
     return f"`{word.text}` in another directory, should a `cd` before it lead there"
 
 

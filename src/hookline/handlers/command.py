@@ -26,7 +26,7 @@ from hookline.model.errors import (
 )
 from hookline.model.hook import Hook
 from hookline.model.ports import Call, Handler, KeyProblem, Services
-from hookline.shell import Placed, placed_words, split
+from hookline.shell import PathWord, read_path_words, split
 
 if TYPE_CHECKING:
     from hookline.processes import Finished
@@ -125,37 +125,55 @@ class Command:
     def _argv(self, call: Call, command: str | Sequence[str], env: Mapping[str, str]) -> list[str]:
         """What to execute, with trusted copies in place of files that are not as trusted."""
         directory = hook_directory(call)
-        stand_in = self._services.pins(call.hook).stand_in
+        files = self._services.pins(call.hook)
 
-        def copy_of(word: str) -> str | None:
-            return stand_in(os.path.join(directory, word)) if word else None
+        def copy_of(word: PathWord) -> str | None:
+            # Other words are data, unless the hook says that they are pinned, too.
+            is_pinned = word.is_executed or (word.is_argument and bool(call.hook.pins))
+            if not word.text or not is_pinned or word.is_on_path or word.is_computed:
+                return None
+            return files.stand_in(os.path.join(directory, word.path))
 
-        if isinstance(command, str):
+        run = command if isinstance(command, str) else tuple(command)
+        copies = list(_copies(_words(run, env.get(_PROJECT, "")), copy_of))
+        files.start()
+        if isinstance(run, str):
             shell = call.hook.start.interpreter if call.hook.start is not None else _SHELL
-            words = _words(command, env.get(_PROJECT, ""))
-            return [*shell, _substituted(command, words, copy_of)]
-        program, *arguments = command
-        # A bare program name is looked up on the PATH, whatever lies in the project.
-        first = copy_of(program) if "/" in program else None
-        return [first or program, *(copy_of(word) or word for word in arguments)]
+            return [*shell, _substitute(run, copies)]
+        changed = {word.start: copy for word, copy in copies}
+        return [changed.get(at, word) for at, word in enumerate(run)]
 
 
 @lru_cache(maxsize=256)
-def _words(script: str, project: str) -> tuple[Placed, ...]:
-    return placed_words(script, _PROJECT, project)
+def _words(run: str | tuple[str, ...], project: str) -> tuple[PathWord, ...]:
+    return read_path_words(run, _PROJECT, project)
 
 
-def _substituted(script: str, words: Sequence[Placed], copy_of: Callable[[str], str | None]) -> str:
+def _copies(
+    words: Sequence[PathWord], copy_of: Callable[[PathWord], str | None]
+) -> Iterator[tuple[PathWord, str]]:
+    """What to write in place of words, and of those in the code that the command gives to shells.
+
+    Raises HandlerUnavailable for what is executed without standing there as a word.
+    """
+    for word in words:
+        inner = list(_copies(word.code, copy_of))
+        copy = _substitute(word.text, inner) if inner else copy_of(word)
+        if copy is not None and word.start < 0:
+            message = f"`{word.text}` is not as it was trusted, and the command cannot run a copy"
+            raise HandlerUnavailable(f"{message}: look at it and run `hookline trust`")
+        if copy is not None:
+            yield word, copy
+
+
+def _substitute(script: str, copies: Sequence[tuple[PathWord, str]]) -> str:
     from shlex import quote
 
     parts = []
     done = 0
-    for word in words:
-        is_program = not script[: word.start].strip() and "/" not in word.path
-        copy = None if is_program or not word.text else copy_of(word.path)
-        if copy is not None:
-            parts += [script[done : word.start], quote(copy)]
-            done = word.end
+    for word, copy in copies:
+        parts += [script[done : word.start], quote(copy)]
+        done = word.end
     return "".join([*parts, script[done:]])
 
 

@@ -185,6 +185,18 @@ class PinnedFiles(Protocol):
         Raises HandlerUnavailable when neither can be had.
         """
 
+    def start(self) -> None:
+        """Called before anything runs, once every path was asked for.
+
+        Raises HandlerUnavailable for a change that no stand-in can make good.
+        """
+
+    def finish(self) -> None:
+        """Called once nothing runs any more, however it ended.
+
+        Raises HandlerUnavailable unless what ran is what was trusted.
+        """
+
 
 class KeyProblem(Struct, frozen=True):
     """A mistake in the value of one config key."""

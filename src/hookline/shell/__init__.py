@@ -1,15 +1,18 @@
 """Splits shell text into the simple commands it would run; knows nothing of hooks or policy."""
 
-from hookline.shell.model import MAX_BYTES, Placed, ShellText, SimpleCommand, Word
+from collections.abc import Iterable, Iterator, Sequence
+
+from hookline.shell.model import MAX_BYTES, PathWord, ShellText, SimpleCommand, Word
 
 __all__ = [
     "MAX_BYTES",
-    "Placed",
+    "PathWord",
     "ShellText",
     "SimpleCommand",
     "Word",
+    "all_words",
     "literal_words",
-    "placed_words",
+    "read_path_words",
     "split",
 ]
 
@@ -33,8 +36,20 @@ def literal_words(text: str) -> tuple[Word, ...]:
     return literals.literal_words(text)
 
 
-def placed_words(text: str, variable: str = "", value: str = "") -> tuple[Placed, ...]:
-    """Those words with the path that each would be, ``cd`` and one known variable followed."""
+def read_path_words(
+    run: str | Sequence[str], variable: str = "", value: str = ""
+) -> tuple[PathWord, ...]:
+    """Those words, or those of a list, each with the path it would be and whether it is executed.
+
+    ``cd`` and one known variable are followed.
+    """
     from hookline.shell import places
 
-    return places.placed_words(text, variable, value)
+    return places.read_path_words(run, variable, value)
+
+
+def all_words(words: Iterable[PathWord]) -> Iterator[PathWord]:
+    """The words, and those of the code in them."""
+    for word in words:
+        yield word
+        yield from all_words(word.code)

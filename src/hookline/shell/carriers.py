@@ -10,7 +10,7 @@ from hookline.shell.options import Options, parse
 from hookline.shell.quoting import ansi_c
 from hookline.shell.variables import programs_in
 
-__all__ = ["carried", "carries", "literal_output"]
+__all__ = ["SHELLS", "SHELL_OPTIONS", "carried", "carries", "literal_output"]
 
 
 def carried(words: Words) -> Iterable[Inner]:
@@ -37,15 +37,15 @@ def literal_output(words: Words, inputs: Sequence[Field]) -> list[Field]:
 
 # -- shells and code in words
 
-_SHELLS = (
+SHELLS = (
     "bash", "sh", "zsh", "dash", "ksh", "ksh93", "mksh", "lksh", "oksh", "ash", "fish", "rbash",
     "csh", "tcsh", "yash", "posh", "osh", "elvish", "nu", "xonsh", "rc", "es", "sash", "hush",
 )  # fmt: skip
-_SHELL = Options(frozenset({"-o", "-O", "+o", "+O", "--rcfile", "--init-file"}), plus=True)
+SHELL_OPTIONS = Options(frozenset({"-o", "-O", "+o", "+O", "--rcfile", "--init-file"}), plus=True)
 
 
 def _shell(words: Words) -> Iterator[Inner]:
-    parsed = parse(words, _SHELL)
+    parsed = parse(words, SHELL_OPTIONS)
     operands = words[parsed.operands :]
     startup = parsed.value("--rcfile", "--init-file")
     if startup is not None:
@@ -208,7 +208,7 @@ _PARALLEL = Options(frozenset({
 
 def _with_holes(words: Words, hole: str) -> list[Field]:
     """Mark the words in which a file name or an argument will be written."""
-    return [Field(text, exact and hole not in text) for text, exact in words]
+    return [Field(word.text, exact=False) if hole in word.text else word for word in words]
 
 
 # -- programs that run separate words elsewhere
@@ -277,7 +277,7 @@ def _kubectl(words: Words) -> Iterator[Inner]:
 
 _CARRIERS: dict[str, Callable[[Words], Iterator[Inner]]] = {
     **LAUNCHERS,
-    **dict.fromkeys(_SHELLS, _shell),
+    **dict.fromkeys(SHELLS, _shell),
     **dict.fromkeys(("source", "."), _source),
     **dict.fromkeys(("sudo", "doas", "chroot", "nsenter", "unshare"), _login),
     **dict.fromkeys(("export", "declare", "typeset", "readonly"), _declares),

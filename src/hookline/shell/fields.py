@@ -47,6 +47,8 @@ class Field(NamedTuple):
 
 def joined(words: Sequence[Field]) -> Field:
     """The words as one text, as programs make it that hand their arguments to a shell."""
+    if len(words) == 1:
+        return words[0]
     return Field(" ".join(word.text for word in words), all(word.exact for word in words))
 
 
@@ -76,7 +78,8 @@ class Reading:
         self.separates = "IFS=" in source
         self.substitutes = False
         self.writes_files = False
-        self.literals: list[tuple[str, int, int]] = []
+        # Each is the very object that stands among the words of its command.
+        self.literals: list[tuple[Field, int, int]] = []
         self.redirects: list[Redirect] = []
 
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "Placed", "ShellText", "SimpleCommand", "Word"]
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "PathWord", "ShellText", "SimpleCommand", "Word"]
 
 # Longer texts are not read at all.
 MAX_BYTES = 65536
@@ -35,6 +35,10 @@ class SimpleCommand(msgspec.Struct, frozen=True):
         """The program without its directory."""
         return self.words[0].rpartition("/")[2]
 
+    def runs(self, other: "SimpleCommand") -> bool:
+        """Whether the other command stands in the words of this one."""
+        return self.start <= other.start < self.end and self.depth < other.depth
+
 
 class ShellText(msgspec.Struct, frozen=True):
     """Everything found in one text, and what about it could not be seen."""
@@ -62,7 +66,7 @@ class Word(msgspec.Struct, frozen=True):
     end: int
 
 
-class Placed(msgspec.Struct, frozen=True):
+class PathWord(msgspec.Struct, frozen=True):
     """A word, where it stands, and the path it is if it is one."""
 
     text: str
@@ -70,6 +74,25 @@ class Placed(msgspec.Struct, frozen=True):
     path: str
     """From where the script starts, with every ``cd`` before it followed."""
     start: int
+    """-1 for one that only a shell makes of the text, such as of a here-document."""
     end: int
     doubt: bool = False
     """A ``cd`` before it could not be followed, so it may be another path."""
+    is_argument: bool = False
+    """It is a word of a command, and neither a redirection's target nor an assignment."""
+    is_executed: bool = False
+    """It is a program, a script that an interpreter is given, or a sourced file; else data."""
+    interpreter: str = ""
+    """The program that executes it; empty for one that is a program itself."""
+    code: tuple["PathWord", ...] = ()
+    """The words in it, when it is code for a shell. Their places are those in its own text."""
+
+    @property
+    def is_on_path(self) -> bool:
+        """Whether it is a program that is looked for on PATH, or in the shell itself."""
+        return self.is_executed and not self.interpreter and "/" not in self.text
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether only the shell can tell what it names."""
+        return self.start < 0 and any(sign in self.text for sign in "$`*?[{")

@@ -1,16 +1,26 @@
-"""Which paths the words of a shell text stand for, once its ``cd`` and one variable are followed.
+"""Which paths the words of a command stand for, and which of them it executes.
 
-Knows only what the text itself leaves no doubt about; must not look at any disk.
+Follows its ``cd`` and one variable. Knows only what the text itself leaves no doubt about; must
+not look at any disk.
 """
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
-from hookline.shell.literals import literal_words
-from hookline.shell.model import Placed, Word
+from msgspec.structs import replace
 
-__all__ = ["placed_words"]
+from hookline.shell import all_words
+from hookline.shell.budget import Budget, Exhausted
+from hookline.shell.executed import ELSEWHERE, ExecutedWord, find_executed_words
+from hookline.shell.fields import Field
+from hookline.shell.literals import literal_words, read_literals
+from hookline.shell.model import MAX_DEPTH, PathWord, Word
+from hookline.shell.splitting import split
+
+__all__ = ["read_path_words"]
 
 _MOVERS = frozenset(["cd", "chdir", "popd", "pushd"])
 _BLANKS = re.compile(r"[ \t]+")
@@ -21,40 +31,115 @@ _OR_ELSE = re.compile(r"[ \t]*\|\|\s*")
 _PLAIN = re.compile(rf"{_BLANKS.pattern}|{_NEXT_STATEMENT.pattern}|{_AND_THEN.pattern}")
 
 
-def placed_words(text: str, variable: str = "", value: str = "") -> tuple[Placed, ...]:
-    """Every literal word of ``text``, and every one that would be but for ``$variable`` in front.
+def read_path_words(
+    run: str | Sequence[str], variable: str = "", value: str = "", depth: int = 0
+) -> tuple[PathWord, ...]:
+    """Every literal word of ``run``, and every one that would be but for ``$variable`` in front.
 
     A ``cd`` is followed where it is sure to run: as a statement of its own, with nothing before
-    it but plain commands. Words behind any other are in doubt.
+    it but plain commands. Words behind any other are in doubt. What is executed without standing
+    there as a word comes last.
     """
-    use = re.compile(rf"\$(?:\{{{variable}\}}|{variable}(?!\w))", re.ASCII) if variable else None
-    if use is not None and len(use.findall(text)) != text.count(variable):
-        use = None  # it may be set here, or be the start of another name
-    hidden = use.sub(lambda found: "_" * len(found[0]), text) if use is not None else text
-    read = (_placed(text, word, use, variable, value) for word in literal_words(hidden))
-    words = [word for word in read if word is not None]
+    if depth > MAX_DEPTH:
+        return ()
+    known = _Variable(variable, value, depth)
+    if not isinstance(run, str):
+        fields = [Field(word) for word in run]
+        marks = {id(each.word): each for each in _find_executed([fields])}
+        words = [
+            known.mark(PathWord(word, word, at, at + 1, is_argument=True), marks.get(id(field)))
+            for at, (word, field) in enumerate(zip(run, fields, strict=True))
+        ]
+        return (*words, *_made_by_shell(shlex.join(run), words, variable, doubt=False))
+    words = list(known.words_of(run))
     moves = any(_moves(words, index) for index in range(len(words)))
-    return tuple(_followed(text, words)) if moves else tuple(words)
+    if moves:
+        words = list(_followed(run, words))
+    return (*words, *_made_by_shell(run, words, variable, doubt=moves))
 
 
-def _placed(
-    text: str, word: Word, use: re.Pattern[str] | None, variable: str, value: str
-) -> Placed | None:
-    """The word with the variable's value in front; None when it is elsewhere in the word."""
-    source = text[word.start : word.end]
-    uses = use.findall(source) if use is not None else []
-    if not uses:
-        return Placed(word.text, word.text, word.start, word.end)
-    rest = word.text[len(uses[0]) :]
-    # Behind a quote or a backslash it may stand for itself.
-    literal = "'" in source or "\\" in source
-    leads = source.removeprefix('"').startswith(uses[0])
-    if literal or not leads or len(uses) > 1 or (rest and rest[0] != "/"):
-        return None
-    return Placed(f"${variable}{rest}", value + rest, word.start, word.end)
+def _find_executed(commands: Iterable[Sequence[Field]]) -> Iterator[ExecutedWord]:
+    budget = Budget()
+    with suppress(Exhausted):
+        for words in commands:
+            yield from find_executed_words(words, budget) if words else ()
 
 
-def _followed(text: str, words: Sequence[Placed]) -> Iterator[Placed]:
+def _made_by_shell(
+    text: str, words: Iterable[PathWord], variable: str, *, doubt: bool
+) -> Iterator[PathWord]:
+    """What is executed from here-documents, backticks, pipes, ``eval`` and variables."""
+    seen = {word.text for word in all_words(words) if word.is_executed}
+    commands = split(text).commands
+    away = [each for each in commands if {*each.wrappers, each.name} & ELSEWHERE]
+    here = [
+        [Field(word) for word in command.words]
+        for command in commands
+        if not any(each.runs(command) for each in away)
+    ]
+    for each, interpreter, is_code in _find_executed(here):
+        name = each.text.replace(f"${{{variable}}}", f"${variable}")
+        if not is_code and name not in seen:
+            seen.add(name)
+            yield PathWord(name, name, -1, -1, doubt, True, True, interpreter)
+
+
+class _Variable:
+    """The one variable that is followed."""
+
+    def __init__(self, name: str, value: str, depth: int) -> None:
+        self._name = name
+        self._value = value
+        self._depth = depth
+
+    def words_of(self, text: str) -> Iterator[PathWord]:
+        """The words of a text, each from where it starts."""
+        name = self._name
+        use = re.compile(rf"\$(?:\{{{name}\}}|{name}(?!\w))", re.ASCII) if name else None
+        if use is not None and len(use.findall(text)) != text.count(name):
+            use = None  # it may be set here, or be the start of another name
+        hidden = use.sub(lambda found: "_" * len(found[0]), text) if use is not None else text
+        words, fields, commands = read_literals(hidden)
+        executed = _find_executed(command.words for command in commands)
+        marks = {id(each.word): each for each in executed}
+        arguments = {id(field) for command in commands for field in command.words}
+        for word, field in zip(words, fields, strict=True):
+            mark = marks.get(id(field))
+            placed = self._placed(text, word, use)
+            if placed is None and mark is not None and mark.is_code:
+                # In single quotes the variable is left to the shell that reads the code.
+                code = literal_words(text[word.start : word.end])
+                placed = PathWord(code[0].text, "", word.start, word.end) if code else None
+            if placed is not None:
+                given = replace(placed, is_argument=id(field) in arguments)
+                yield self.mark(given, mark)
+
+    def mark(self, word: PathWord, mark: ExecutedWord | None) -> PathWord:
+        """The word with what is known of its being executed."""
+        if mark is None:
+            return word
+        if not mark.is_code:
+            return replace(word, is_executed=True, interpreter=mark.interpreter)
+        return replace(
+            word, code=read_path_words(word.text, self._name, self._value, self._depth + 1)
+        )
+
+    def _placed(self, text: str, word: Word, use: re.Pattern[str] | None) -> PathWord | None:
+        """The word with the variable's value in front; None when it is elsewhere in the word."""
+        source = text[word.start : word.end]
+        uses = use.findall(source) if use is not None else []
+        if not uses:
+            return PathWord(word.text, word.text, word.start, word.end)
+        rest = word.text[len(uses[0]) :]
+        # Behind a quote or a backslash it may stand for itself.
+        literal = "'" in source or "\\" in source
+        leads = source.removeprefix('"').startswith(uses[0])
+        if literal or not leads or len(uses) > 1 or (rest and rest[0] != "/"):
+            return None
+        return PathWord(f"${self._name}{rest}", self._value + rest, word.start, word.end)
+
+
+def _followed(text: str, words: Sequence[PathWord]) -> Iterator[PathWord]:
     """The words, each from where the script is by then."""
     ends = [0, *(word.end for word in words)]
     starts = [*(word.start for word in words), len(text)]
@@ -64,8 +149,7 @@ def _followed(text: str, words: Sequence[Placed]) -> Iterator[Placed]:
     while index < len(words):
         taken = _cd_at(text, words, gaps, index) if sure and is_first else 0
         for word in words[index : index + (taken or 1)]:
-            path = os.path.join(directory, word.path)
-            yield Placed(word.text, path, word.start, word.end, doubt)
+            yield _moved(word, directory, doubt)
         if taken:
             directory = os.path.join(directory, words[index + 1].path)
             index += taken
@@ -76,7 +160,13 @@ def _followed(text: str, words: Sequence[Placed]) -> Iterator[Placed]:
         sure = sure and bool(_PLAIN.fullmatch(gaps[index]))
 
 
-def _cd_at(text: str, words: Sequence[Placed], gaps: Sequence[str], at: int) -> int:
+def _moved(word: PathWord, directory: str, doubt: bool) -> PathWord:
+    path = os.path.join(directory, word.path)
+    code = tuple(_moved(inner, directory, doubt) for inner in word.code)
+    return replace(word, path=path, doubt=doubt or word.doubt, code=code)
+
+
+def _cd_at(text: str, words: Sequence[PathWord], gaps: Sequence[str], at: int) -> int:
     """How many words are ``cd DIRECTORY`` and what it needs to be sure; 0 when it is not."""
     if words[at].text != "cd" or at + 1 == len(words) or not _BLANKS.fullmatch(gaps[at + 1]):
         return 0
@@ -93,7 +183,7 @@ def _cd_at(text: str, words: Sequence[Placed], gaps: Sequence[str], at: int) -> 
     return end + 1 - at if _NEXT_STATEMENT.fullmatch(gaps[end + 1]) else 0
 
 
-def _moves(words: Sequence[Placed], index: int) -> bool:
+def _moves(words: Sequence[PathWord], index: int) -> bool:
     """Whether what follows may run in another directory."""
     text = words[index].text
     is_option = text.startswith(("-C", "--chdir"))

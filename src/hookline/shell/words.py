@@ -57,8 +57,9 @@ class WordReader:
         self._reading.spend(1)
         plain = _PLAIN.match(self._source, start)
         if plain is not None and self._ends(plain.end()):
-            self._reading.literals.append((plain.group(), start, plain.end()))
-            return [Field(plain.group())], plain.end()
+            field = Field(plain.group())
+            self._reading.literals.append((field, start, plain.end()))
+            return [field], plain.end()
         builder = FieldBuilder()
         end = self._unquoted(start, builder)
         self._reading.spend((end - start) // _PER_STEP)
@@ -71,7 +72,7 @@ class WordReader:
             literal = literal and braced == fields
             fields = [Field(text, exact=False) for text, _ in fields] if braced is None else braced
         if literal:
-            self._reading.literals.append((fields[0].text, start, end))
+            self._reading.literals.append((fields[0], start, end))
         return fields, end
 
     def quoted(self, start: int, stop: int) -> Field:

@@ -26,6 +26,8 @@ class Unwrapped(NamedTuple):
     """True when the words will be followed by others we cannot see."""
     assigned: Sequence[tuple[str, Field]] = ()
     """Variables that the wrappers set."""
+    programs: Sequence[Field] = ()
+    """The words by which the wrappers themselves are called."""
 
 
 class _Peeled(NamedTuple):
@@ -38,6 +40,7 @@ class _Peeled(NamedTuple):
 def unwrap(words: Sequence[Field], budget: Budget) -> Unwrapped:
     """Set aside all the wrappers in front of ``words``."""
     names: list[str] = []
+    programs: list[Field] = []
     assigned: list[tuple[str, Field]] = []
     at = 0
     while words[at].exact:
@@ -52,10 +55,11 @@ def unwrap(words: Sequence[Field], budget: Budget) -> Unwrapped:
         if wrapper.assigns:
             assigned += _assignments(words, at + 1, inner)
         names.append(name)
+        programs.append(words[at])
         words, at = inner
     if not names:
         return Unwrapped((), words, fed=False)
-    return Unwrapped(tuple(names), words[at:], not _FED.isdisjoint(names), assigned)
+    return Unwrapped(tuple(names), words[at:], not _FED.isdisjoint(names), assigned, programs)
 
 
 def _inside(name: str, wrapper: Wrapper, outer: _Peeled, budget: Budget) -> _Peeled | None:
@@ -140,4 +144,4 @@ def _with_holes(words: Sequence[Field], parsed: Parsed) -> Sequence[Field]:
     """Mark the words in which ``xargs -I`` will write something else."""
     replaced = parsed.value("-I", "-J", "--replace")
     hole = replaced.text if replaced is not None else "{}"
-    return [Field(text, exact and hole not in text) for text, exact in words]
+    return [Field(word.text, exact=False) if hole in word.text else word for word in words]

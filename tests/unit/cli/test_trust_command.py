@@ -324,9 +324,29 @@ class TestWhatIsShown:
 
     def test_what_is_pinned_and_what_is_not_is_said_for_each_hook(self, project: Path) -> None:
         output = run().output
-        assert f"guard (line 7):\n  pinned      {project}/guard.sh\n" in output
-        assert "  not pinned  what `./guard.sh` sources, imports or starts" in output
-        assert "format (line 10):\n  not pinned  program `ruff` on PATH" in output
+        shown = output[output.index("Pinned, so that it runs only in these bytes:\n") :]
+        assert shown.splitlines()[1:6] == [
+            "  no production (line 3): nothing",
+            "  guard (line 7): guard.sh",
+            "    not pinned: what `./guard.sh` sources, imports or starts",
+            "  format (line 10): nothing",
+            "    not pinned: program `ruff` on PATH",
+        ]
+
+    def test_a_comment_adds_and_removes_no_hook(self, project: Path) -> None:
+        native = {"hooks": [{"type": "command", "command": "./guard.sh"}], "matcher": "Bash"}
+        settings = project / ".claude/settings.json"
+        settings.parent.mkdir()
+        settings.write_text(json.dumps({"hooks": {"PreToolUse": [native]}}))
+        config = CONFIG + "include: [.claude]\n"
+        (project / "hookline.yaml").write_text(config)
+        run()
+        (project / "hookline.yaml").write_text(f"# about\n{config}")
+        settings.write_text("\n" + json.dumps({"hooks": {"PreToolUse": [native]}}, indent=1))
+        output = run().output
+        assert "What it would" not in output
+        settings.write_text(settings.read_text().replace("Bash", "Edit"))
+        assert "What it would no longer say" in run().output
 
     def test_a_change_is_shown_as_a_difference(self, project: Path) -> None:
         run()

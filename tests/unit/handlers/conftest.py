@@ -6,19 +6,13 @@ from typing import Any
 import pytest
 
 from hookline import registry
+from hookline.config.copies import FreeFiles
 from hookline.dialects.canonical.codec import Canonical
 from hookline.model.events.base import Event
 from hookline.model.hook import HandlerSpec, Hook
 from hookline.model.ports import AnswerCodec, Call, Caller, Match, PinnedFiles, Services
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
-
-
-class Unpinned:
-    """Every file may run as it is."""
-
-    def stand_in(self, path: str) -> str | None:
-        return None
 
 
 class Kit:
@@ -31,7 +25,7 @@ class Kit:
     def services(
         self, pins: PinnedFiles | None = None, codec: AnswerCodec | None = None
     ) -> Services:
-        files, speaks = pins or Unpinned(), codec or Canonical()
+        files, speaks = pins or FreeFiles(), codec or Canonical()
         return Services(
             codec=lambda name: speaks, builtin=registry.builtin, pins=lambda hook: files
         )

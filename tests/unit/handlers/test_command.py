@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from hookline.config.copies import FreeFiles
 from hookline.handlers import command
 from hookline.model.answers import PASS, Answer, context, deny
 from hookline.model.errors import (
@@ -136,7 +137,7 @@ def test_the_event_is_told_in_variables_too(said: Any) -> None:
     assert said('echo "$HOOKLINE_EVENT $HOOKLINE_COMMAND"') == context("pre_tool_use ls")
 
 
-class Copies:
+class Copies(FreeFiles):
     """Trusted copies for some files, and a note of what was asked for."""
 
     def __init__(self, copies: dict[str, str]) -> None:
@@ -201,7 +202,7 @@ def test_several_words_can_stand_for_copies(
 ) -> None:
     pins = copies("a.sh", "b.sh")
     assert said("./a.sh 1; ./b.sh 2", pins=pins) == context("1 trusted\n2 trusted")
-    assert pins.asked[-1] == f"{tmp_path}/2"
+    assert pins.asked == [f"{tmp_path}/./a.sh", f"{tmp_path}/./b.sh"]
 
 
 def test_a_bare_program_name_means_the_path_whatever_lies_in_the_project(
@@ -220,7 +221,7 @@ def test_an_empty_argument_stays_an_empty_argument(
 
 
 def test_a_file_without_a_copy_makes_the_hook_unavailable(said: Any) -> None:
-    class NoCopy:
+    class NoCopy(FreeFiles):
         def stand_in(self, path: str) -> str | None:
             raise HandlerUnavailable("no trusted copy")
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
+from hookline.config.copies import FreeFiles
 from hookline.handlers import _workers, python
 from hookline.handlers._workers import Worker, workers
 from hookline.model.answers import PASS, Answer, context, deny
@@ -149,7 +150,7 @@ def test_the_trusted_copy_of_a_file_is_called_with_its_own_neighbours(
     copy = hooks.write(source, "copies/hooks.py")
     hooks.write("WORD = 'trusted'", "copies/helper.py")
 
-    class Copies:
+    class Copies(FreeFiles):
         def stand_in(self, path: str) -> str | None:
             assert path == str(tmp_path / "hooks.py")
             return str(copy)
@@ -160,7 +161,7 @@ def test_the_trusted_copy_of_a_file_is_called_with_its_own_neighbours(
 def test_a_failure_in_a_trusted_copy_is_shown_under_the_configs_name(hooks: Hooks) -> None:
     copy = hooks.write("def check(e): 1/0", "copies/hooks.py")
 
-    class Copies:
+    class Copies(FreeFiles):
         def stand_in(self, path: str) -> str | None:
             return str(copy)
 
@@ -171,7 +172,7 @@ def test_a_failure_in_a_trusted_copy_is_shown_under_the_configs_name(hooks: Hook
 def test_the_trusted_copy_of_a_module_is_called_under_the_modules_name(hooks: Hooks) -> None:
     copy = hooks.write("def check(e): return __name__", "copies/guard.py")
 
-    class Copies:
+    class Copies(FreeFiles):
         def stand_in(self, path: str) -> str | None:
             return str(copy) if path.endswith("/guard.py") else None
 

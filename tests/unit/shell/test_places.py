@@ -2,23 +2,25 @@
 
 import pytest
 
-from hookline.shell import Placed, placed_words
+from hookline.shell import PathWord, read_path_words
 
 
 def paths(text: str) -> dict[str, str]:
     """The words that have a slash, each with its path, marked where there is doubt."""
     return {
         word.text: f"{word.path}{'?' * word.doubt}"
-        for word in placed_words(text, "ROOT", "/srv")
+        for word in read_path_words(text, "ROOT", "/srv")
         if "/" in word.text
     }
 
 
 def test_a_word_keeps_its_place_in_the_text() -> None:
-    assert placed_words('sh "$ROOT/é.sh" x', "ROOT", "/srv") == (
-        Placed("sh", "sh", 0, 2),
-        Placed("$ROOT/é.sh", "/srv/é.sh", 3, 15),
-        Placed("x", "x", 16, 17),
+    assert read_path_words('sh "$ROOT/é.sh" x', "ROOT", "/srv") == (
+        PathWord("sh", "sh", 0, 2, is_argument=True, is_executed=True),
+        PathWord(
+            "$ROOT/é.sh", "/srv/é.sh", 3, 15, is_argument=True, is_executed=True, interpreter="sh"
+        ),
+        PathWord("x", "x", 16, 17, is_argument=True),
     )
 
 
@@ -50,7 +52,8 @@ def test_any_other_use_of_it_is_no_known_path(text: str) -> None:
 
 
 def test_without_a_variable_none_is_known() -> None:
-    assert placed_words("$ROOT/a") == ()
+    [word] = read_path_words("$ROOT/a")
+    assert word.is_computed
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,152 @@
+"""Which words of a command are executed, and which are data: only the first kind is ever pinned."""
+
+import pytest
+
+from hookline.shell import PathWord, all_words, read_path_words
+
+# A command and the files that it executes; all its other words name data.
+EXECUTES = {
+    # Programs, whatever stands before or around them.
+    "./x.sh data.txt": "./x.sh",
+    "./x.sh | ./y.py > out.txt < in.txt 2>> err.log": "./x.sh ./y.py",
+    "> out.txt ./x.sh": "./x.sh",
+    "A=data.txt ./x.sh": "./x.sh",
+    "! ./x.sh data.txt": "./x.sh",
+    "if ./x.sh a.txt; then cat b.txt; fi": "./x.sh",
+    "while ./x.sh; do ./y.sh < a.txt; done": "./x.sh ./y.sh",
+    "for f in a.txt b.sh; do ./x.sh $f; done": "./x.sh",
+    "case $1 in a.txt) ./x.sh b.txt;; esac": "./x.sh",
+    "f() { ./x.sh a.txt; }; f b.txt": "./x.sh",
+    "(./x.sh a.txt) && { ./y.sh; }": "./x.sh ./y.sh",
+    "echo $(./x.sh a.txt) `./y.sh b.txt`": "./x.sh ./y.sh",
+    "cat <(./x.sh a.txt)": "./x.sh",
+    "test -x ./x.sh && ./y.sh": "./y.sh",
+    "[ -f ./x.sh ] || ./y.sh": "./y.sh",
+    "cp a.txt b.txt; dir/x a.txt &": "dir/x",
+    # Wrappers.
+    "exec ./x.sh a.txt": "./x.sh",
+    "time ./x.sh a.txt": "./x.sh",
+    "timeout -k 1 5 ./x.sh a.txt": "./x.sh",
+    "nice -n 5 nohup ./x.sh": "./x.sh",
+    "env -i A=b ./x.sh a.txt": "./x.sh",
+    "env -S './x.sh -a' a.txt": "./x.sh",
+    "bin/env ./x.sh": "bin/env ./x.sh",
+    "xargs -n 1 ./x.sh a.txt < b.txt": "./x.sh",
+    "xargs -I{} sh -c './x.sh {}'": "./x.sh",
+    "find . -name a.txt -exec ./x.sh {} b.txt ';'": "./x.sh",
+    "flock a.lock ./x.sh b.txt": "./x.sh",
+    "coproc ./x.sh": "./x.sh",
+    "command -v ./x.sh": "",
+    "uv run x.py a.txt": "x.py",
+    "uv run --with b ruff check a.py": "",
+    "uvx ruff check a.py": "",
+    "poetry run python x.py a.py": "x.py",
+    "npx --yes tsx x.ts a.json": "x.ts",
+    "npx prettier a.ts": "",
+    # Interpreters.
+    "sh x.sh a.txt": "x.sh",
+    "bash -euo pipefail x.sh a.txt": "x.sh",
+    "bash --rcfile x.rc y.sh a.txt": "x.rc y.sh",
+    "bash -s a.txt < b.txt": "",
+    ".venv/bin/python -X dev -W error x.py a.json": ".venv/bin/python x.py",
+    "python3.12 -m mod a.py": "",
+    "python -c 'import a' b.py": "",
+    "python - a.txt": "",
+    "node --require ./x.js y.js a.json": "./x.js y.js",
+    "node --test a.test.js": "",
+    "node -e 'code' a.js": "",
+    "deno run --allow-read x.ts a.json": "x.ts",
+    "deno fmt a.ts": "",
+    "bun x.ts a.json": "x.ts",
+    "bun test a.ts": "",
+    "ruby -I lib -r ./x.rb y.rb a.txt": "./x.rb y.rb",
+    "perl -I lib -MFile::Temp x.pl a.txt": "x.pl",
+    "perl -pi -e 's/a/b/' a.txt": "",
+    "php -d a=b -f x.php a.txt": "x.php",
+    "lua -e 'x=1' x.lua a.txt": "x.lua",
+    "awk -F: -f x.awk a.txt": "x.awk",
+    "awk '{print}' a.txt": "",
+    "sed -n -f x.sed a.txt": "x.sed",
+    "sed -i s/a/b/ a.txt": "",
+    "jq -r --arg a b -f x.jq a.json": "x.jq",
+    "go run x.go a.txt": "x.go",
+    "go vet ./a": "",
+    "java -Xmx1g -jar x.jar a.txt": "x.jar",
+    ". ./x.sh a.txt": "./x.sh",
+    "source x.sh; cat a.txt": "x.sh",
+    "sh $(cat a.txt) x.sh": "x.sh",
+    'python "$SCRIPT" a.json': "",
+    # Code in words, documents and variables.
+    "sh -c './x.sh a.txt && . ./y.sh'": "./x.sh ./y.sh",
+    "bash -c \"sh -c './x.sh a.txt'\"": "./x.sh",
+    "bash -c '\"$0\" a.txt' ./x.sh": "./x.sh",
+    "eval ./x.sh a.txt": "./x.sh",
+    "trap './x.sh a.txt' EXIT": "./x.sh",
+    "trap ./x.sh EXIT": "./x.sh",
+    "sh <<E\n./x.sh a.txt\nE": "./x.sh",
+    "cat <<E > b.txt\n./x.sh a.txt\nE": "",
+    "echo ./x.sh | sh": "./x.sh",
+    "X=./x.sh; $X a.txt": "./x.sh",
+    "GIT_PAGER=./x.sh git log": "./x.sh",
+    "watch ./x.sh a.txt": "./x.sh",
+    "git rebase -x ./x.sh main": "./x.sh",
+    # Programs' own files, and those of other machines.
+    "date >> a.log": "",
+    "ruff check src/a.py": "",
+    "pytest tests/a.py": "",
+    "cat a.md": "",
+    "jq .tool_input.file_path": "",
+    "make -f a.mk all": "",
+    "psql -f a.sql": "",
+    "shellcheck ./a.sh": "",
+    "tee a.txt < b.txt": "",
+    "grep -f a.txt b.sh": "",
+    "ssh host ./a.sh": "",
+    "docker run -v .:/w image ./a.sh": "",
+    "kubectl exec pod -- ./a.sh": "",
+}
+
+
+def files(words: tuple[PathWord, ...]) -> set[str]:
+    executed = (word for word in all_words(words) if word.is_executed)
+    return {word.text for word in executed if not word.is_on_path and not word.is_computed}
+
+
+@pytest.mark.parametrize("command", EXECUTES)
+def test_what_is_executed_and_nothing_else(command: str) -> None:
+    assert files(read_path_words(command)) == set(EXECUTES[command].split())
+
+
+# Only at the top of a text is it sure which value a variable has.
+@pytest.mark.parametrize("command", [c for c in EXECUTES if "$X" not in c])
+@pytest.mark.parametrize(
+    "context",
+    ["true && {}", "({})", "if true; then {}; fi", "x=$({}\n)", "f() {{ {}\n}}; f", "{}\n: done"],
+)
+def test_it_is_the_same_wherever_the_command_stands(command: str, context: str) -> None:
+    ending = "\n" if "<<" in command or command.endswith("&") else ""
+    script = context.replace("; fi", "\nfi").replace("{})", "{}\n)").format(command + ending)
+    assert files(read_path_words(script)) == set(EXECUTES[command].split())
+
+
+@pytest.mark.parametrize(
+    ("run", "executed"),
+    [
+        (["./x.sh", "./a.sh"], {"./x.sh"}),
+        (["sh", "x.sh", "a.sh"], {"x.sh"}),
+        (["env", "python3", "x.py", "a.py"], {"x.py"}),
+        (["sh", "-c", "./x.sh ./a.sh > b.sh"], {"./x.sh"}),
+        (["env", "-S", "./x.sh a"], {"./x.sh"}),
+        (["ruff", "check", "./a.py", ">", "b.py"], set()),
+        ([""], set()),
+    ],
+)
+def test_a_list_is_read_alike(run: list[str], executed: set[str]) -> None:
+    assert files(read_path_words(run)) - {""} == executed
+
+
+def test_the_interpreter_is_told() -> None:
+    words = {word.text: word.interpreter for word in read_path_words("./a; python3 b; . ./c; d e")}
+    assert words == {
+        "./a": "", "python3": "", "b": "python3", ".": "", "./c": ".", "d": "", "e": "",
+    }  # fmt: skip
