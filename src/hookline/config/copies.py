@@ -10,6 +10,7 @@ from hashlib import sha256
 
 from hookline.config.discover import is_within
 from hookline.config.named import find_executed_files, root_names
+from hookline.config.path_watch import PathWatch
 from hookline.config.pins import glob_files, glob_matches
 from hookline.config.reading import MAX_BYTES, locked, make_private, read_file, write_file
 from hookline.config.trust import TrustedFile, TrustedSet
@@ -42,7 +43,33 @@ class UntrustedFiles(FreeFiles):
         raise HandlerUnavailable(f"`{path}` belongs to a config that is not trusted")
 
 
-class VouchedFiles(FreeFiles):
+class _WatchedFiles(FreeFiles):
+    """Files that are watched from before they are read until nothing runs any more."""
+
+    _watch: PathWatch | None = None
+
+    def finish(self) -> None:
+        """Raises HandlerUnavailable when what ran may not be the file that was read."""
+        watch, self._watch = self._watch, None
+        if watch is None:
+            return
+        is_quiet = watch.is_quiet()
+        watch.close()
+        if not is_quiet:
+            message = "a file of this hook, or a directory on the way to it, was changed meanwhile"
+            raise HandlerUnavailable(f"{message}, so its answer does not count")
+
+    def _add(self, path: str) -> bool:
+        """Watch a file; False when it cannot be watched, or is not there."""
+        try:
+            self._watch = self._watch or PathWatch()
+            self._watch.add(path)
+        except OSError:
+            return False
+        return True
+
+
+class VouchedFiles(_WatchedFiles):
     """The files of a hook whose config HOOKLINE_TRUST names by its hash: each needs its own."""
 
     def __init__(self, hook: Hook, digests: frozenset[str]) -> None:
@@ -64,6 +91,8 @@ class VouchedFiles(FreeFiles):
         project = os.path.realpath(self._hook.project_dir)
         if not os.path.isfile(path) or not is_within(os.path.realpath(path), project):
             return
+        if not self._add(path):
+            raise HandlerUnavailable(f"nobody could tell if `{path}` was replaced while it runs")
         try:
             digest = sha256(read_file(path, limit=MAX_BYTES)[0]).hexdigest()
         except OSError as error:
@@ -74,15 +103,17 @@ class VouchedFiles(FreeFiles):
             )
 
 
-class HookFiles(FreeFiles):
+class HookFiles(_WatchedFiles):
     """The files of one hook of a trusted config."""
 
     def __init__(self, hook: Hook, trusted: TrustedSet) -> None:
         self._hook = hook
         self._trusted = trusted
         self.changed: tuple[str, ...] = ()
-        """What was not as trusted when ``stand_in`` last looked."""
-        self._has_copy = False
+        """What was not as trusted when ``stand_in`` first looked."""
+        self._base: str | None = None
+        """Where the copies lie; empty while none is needed, None before anybody has looked."""
+        self._missing: list[str] = []
 
     def stand_in(self, path: str) -> str | None:
         """A private copy when any file of the hook is not as it was trusted, else None.
@@ -98,19 +129,38 @@ class HookFiles(FreeFiles):
             return None
         if self._trusted.find(name) is None:
             self._refuse_newcomer(name)
+            self._missing.append(name)
             return None
         try:
-            self.changed = self._changes()
-            self._has_copy = bool(self.changed)
-            return _copied(self._trusted) + name if self.changed else None
+            self._base = self._look() if self._base is None else self._base
         except (OSError, TrustError) as error:
             raise HandlerUnavailable(f"no trusted copy of `{path}`: {error}") from error
+        return self._base + name if self._base else None
 
     def start(self) -> None:
         """Raises HandlerUnavailable where a pinned file changed that nothing can stand in for."""
-        if self._hook.pins and not self._has_copy and (changed := self._changes()):
+        if self._hook.pins and self._base is None and (changed := self._changes()):
             message = f"`{changed[0]}` is not as it was trusted, and the command cannot run a copy"
             raise HandlerUnavailable(f"{message}: look at it and run `hookline trust`")
+
+    def finish(self) -> None:
+        """The same for what came where nothing was."""
+        super().finish()
+        for name in self._missing:
+            self._refuse_newcomer(name)
+
+    def _look(self) -> str:
+        """Where the copies lie, if any is needed; whatever is to run is watched from now on."""
+        self.changed = self._changes()
+        if not self.changed:
+            return ""
+        if self._watch is not None:
+            self._watch.close()
+        self._watch = PathWatch()
+        base = _copied(self._trusted)
+        for path in self._own:
+            self._watch.add(base + path)
+        return _copied(self._trusted)  # as they are now that they are watched
 
     @cached_property
     def _executed(self) -> dict[str, PathWord]:
@@ -139,14 +189,19 @@ class HookFiles(FreeFiles):
 
     def _changes(self) -> tuple[str, ...]:
         """The hook's own files that differ, are gone, or are new where a pattern finds them."""
-        hook, executed = self._hook, self._executed
-        own = {
+        own = self._own
+        new = (path for path in glob_files(self._hook) if path not in own)
+        # Watched before it is read, so that what runs later is what was read.
+        same = {path for path, file in own.items() if self._add(path) and file.is_unchanged()}
+        return (*(path for path in own if path not in same), *new)
+
+    @cached_property
+    def _own(self) -> dict[str, TrustedFile]:
+        return {
             file.path: file
             for file in self._trusted.files
-            if file.path in executed or glob_matches(hook, file.path)
+            if file.path in self._executed or glob_matches(self._hook, file.path)
         }
-        new = (path for path in glob_files(hook) if path not in own)
-        return (*(path for path, file in own.items() if not file.is_unchanged()), *new)
 
 
 def _refuse_other_root(hook: Hook, name: str) -> None:

@@ -58,7 +58,7 @@ class Library:
     def __init__(self) -> None:
         self._ours = frozenset(sys.modules)
         self._sources: dict[str, bytes] = {}
-        self._stamps: dict[str, tuple[int, int, int]] = {}
+        self._stamps: dict[str, tuple[int, ...]] = {}
         self._seen = len(sys.modules)
 
     def find(self, request: Request) -> tuple[Callable[[Event], Any], str]:
@@ -244,12 +244,12 @@ def _end_with_parent(channel: int) -> None:
     os.killpg(0, signal.SIGKILL)
 
 
-def _stamp(file: str) -> tuple[int, int, int]:
+def _stamp(file: str) -> tuple[int, ...]:
     try:
         found = os.stat(file)
     except OSError:
-        return (0, 0, 0)
-    return (found.st_mtime_ns, found.st_size, found.st_ino)
+        return (0, 0, 0, 0)
+    return (found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns)
 
 
 def _digest(file: str) -> str:

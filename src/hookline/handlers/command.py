@@ -25,7 +25,7 @@ from hookline.model.errors import (
     HandlerUnavailable,
 )
 from hookline.model.hook import Hook
-from hookline.model.ports import Call, Handler, KeyProblem, Services
+from hookline.model.ports import Call, Handler, KeyProblem, PinnedFiles, Services
 from hookline.shell import PathWord, read_path_words, split
 
 if TYPE_CHECKING:
@@ -68,14 +68,14 @@ class Command:
         env = hook_environment(call, platform)
         start = call.hook.start
         if start is not None and start.answers_to:
-            said = await self._finished(call, self._argv(call, start.answers_to, env), b"", env)
+            said = await self._finished(call, start.answers_to, b"", env)
             if said.exit_code != 0 or said.stdout.strip() != call.hook.native.encode():
                 return NOT_ASKED
         stdin = question(self._codec, event)
         if start is not None and start.background:
             await self._leave(call, stdin, env)
             return PASS
-        finished = await self._finished(call, self._argv(call, self._command, env), stdin, env)
+        finished = await self._finished(call, self._command, stdin, env)
         if start is not None and start.strict_exit and finished.exit_code not in {0, 2}:
             said_last = tail(finished.stderr)
             raise HandlerCrashed(f"exit code {_exit_code(finished, call)}{said_last}")
@@ -88,14 +88,15 @@ class Command:
         )
 
     async def _finished(
-        self, call: Call, argv: list[str], stdin: bytes, env: Mapping[str, str]
+        self, call: Call, command: str | Sequence[str], stdin: bytes, env: Mapping[str, str]
     ) -> "Finished":
         # Slow to load, and an event may have no command to run.
         from hookline.processes import CannotStart, run
 
+        files = self._services.pins(call.hook)
         try:
             return await run(
-                argv,
+                _argv(call, files, command, env),
                 stdin=stdin,
                 cwd=hook_directory(call),
                 env=env,
@@ -105,14 +106,17 @@ class Command:
             )
         except CannotStart as error:
             raise HandlerUnavailable(str(error)) from error
+        finally:
+            files.finish()
 
     async def _leave(self, call: Call, stdin: bytes, env: Mapping[str, str]) -> None:
         """Starts a program that nobody waits for."""
         from hookline.processes import CannotStart, run_behind
 
+        files = self._services.pins(call.hook)
         try:
             await run_behind(
-                self._argv(call, self._command, env),
+                _argv(call, files, self._command, env),
                 stdin=stdin,
                 cwd=hook_directory(call),
                 env=env,
@@ -121,27 +125,31 @@ class Command:
             )
         except CannotStart as error:
             raise HandlerUnavailable(str(error)) from error
+        finally:
+            files.finish()
 
-    def _argv(self, call: Call, command: str | Sequence[str], env: Mapping[str, str]) -> list[str]:
-        """What to execute, with trusted copies in place of files that are not as trusted."""
-        directory = hook_directory(call)
-        files = self._services.pins(call.hook)
 
-        def copy_of(word: PathWord) -> str | None:
-            # Other words are data, unless the hook says that they are pinned, too.
-            is_pinned = word.is_executed or (word.is_argument and bool(call.hook.pins))
-            if not word.text or not is_pinned or word.is_on_path or word.is_computed:
-                return None
-            return files.stand_in(os.path.join(directory, word.path))
+def _argv(
+    call: Call, files: PinnedFiles, command: str | Sequence[str], env: Mapping[str, str]
+) -> list[str]:
+    """What to execute, with trusted copies in place of files that are not as trusted."""
+    directory = hook_directory(call)
 
-        run = command if isinstance(command, str) else tuple(command)
-        copies = list(_copies(_words(run, env.get(_PROJECT, "")), copy_of))
-        files.start()
-        if isinstance(run, str):
-            shell = call.hook.start.interpreter if call.hook.start is not None else _SHELL
-            return [*shell, _substitute(run, copies)]
-        changed = {word.start: copy for word, copy in copies}
-        return [changed.get(at, word) for at, word in enumerate(run)]
+    def copy_of(word: PathWord) -> str | None:
+        # Other words are data, unless the hook says that they are pinned, too.
+        is_pinned = word.is_executed or (word.is_argument and bool(call.hook.pins))
+        if not word.text or not is_pinned or word.is_on_path or word.is_computed:
+            return None
+        return files.stand_in(os.path.join(directory, word.path))
+
+    run = command if isinstance(command, str) else tuple(command)
+    copies = list(_copies(_words(run, env.get(_PROJECT, "")), copy_of))
+    files.start()
+    if isinstance(run, str):
+        shell = call.hook.start.interpreter if call.hook.start is not None else _SHELL
+        return [*shell, _substitute(run, copies)]
+    changed = {word.start: copy for word, copy in copies}
+    return [changed.get(at, word) for at, word in enumerate(run)]
 
 
 @lru_cache(maxsize=256)

@@ -27,7 +27,7 @@ from hookline.model.errors import (
 )
 from hookline.model.events.base import Event
 from hookline.model.hook import Hook
-from hookline.model.ports import NOBODY, Call, Caller, Handler, KeyProblem, Services
+from hookline.model.ports import NOBODY, Call, Caller, Handler, KeyProblem, PinnedFiles, Services
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -93,6 +93,12 @@ class _Place(Struct, frozen=True):
     folders: tuple[str, ...]
 
 
+class _Worn:
+    """How often the workers so far had to be given up."""
+
+    workers: ClassVar[int] = 0
+
+
 class WorkerFunction:
     """A function of the user's, called in a worker process."""
 
@@ -108,20 +114,30 @@ class WorkerFunction:
 
         from hookline.handlers._workers import workers
 
-        place = self._place(call)
-        key = (hook_directory(call), place.stand_in, call.hook.guard)
+        files = self._services.pins(call.hook)
         number = next(_numbers)
         try:
+            place = self._place(call, files)
+            key = (hook_directory(call), place.stand_in, call.hook.guard, _Worn.workers)
             async with timeout(call.timeout):
                 pool = await workers.get()
                 reply = await pool.ask(key, number, self._request(call, place, number))
         except TimeoutError as error:
             raise HandlerTimeout(call.timeout) from error
+        finally:
+            self._finish(files)
         return _answer_in(reply)
 
-    def _place(self, call: Call) -> _Place:
+    def _finish(self, files: PinnedFiles) -> None:
+        try:
+            files.finish()
+        except HandlerUnavailable:
+            # What a worker has loaded stays loaded, so none that may have seen it is used again.
+            _Worn.workers += 1
+            raise
+
+    def _place(self, call: Call, pins: PinnedFiles) -> _Place:
         directory = hook_directory(call)
-        pins = self._services.pins(call.hook)
         if _is_file(self._source):
             path = os.path.join(directory, self._source)
             stand_in = pins.stand_in(path)
