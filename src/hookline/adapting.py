@@ -19,7 +19,7 @@ from hookline.model.hook import Hook, Layer, Source
 from hookline.model.memory import MAX_FOLLOW_UPS, capped, latched, on_event
 from hookline.model.native import NativeEntry, NativeFile, NativePlace, Where
 from hookline.model.outcome import Outcome, Translated
-from hookline.model.ports import Caller, Match, Services
+from hookline.model.ports import Caller, Match, PinnedFiles, Services
 from hookline.model.support import Support
 from hookline.model.text import visible
 from hookline.store.memory import SessionMemories
@@ -88,17 +88,11 @@ class _Matcher(Struct, frozen=True):
         return id(self)
 
 
-class _InPlace:
+class _InPlace(PinnedFiles):
     """The new platform trusted the line that names the program; there are no copies."""
 
     def stand_in(self, path: str) -> str | None:
         return None
-
-    def start(self) -> None:
-        pass
-
-    def finish(self) -> None:
-        pass
 
 
 _SERVICES = Services(codec=registry.dialect, builtin=registry.builtin, pins=lambda hook: _InPlace())

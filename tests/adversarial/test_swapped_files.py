@@ -302,7 +302,6 @@ def test_work_in_the_directories_on_the_way_is_no_change(tmp_path: Path) -> None
     (base / "a").rename(base / "c")
     (base / "c").rename(base / "a")
     assert not watch.is_quiet()
-    watch.close()
 
 
 def test_runs_that_watch_the_same_file_do_not_disturb_each_other(tmp_path: Path) -> None:
@@ -313,19 +312,14 @@ def test_runs_that_watch_the_same_file_do_not_disturb_each_other(tmp_path: Path)
     file.write_text("y")
     second.add(str(file))
     assert not first.is_quiet()
-    first.close()
     assert second.is_quiet()
     file.chmod(0o700)
     assert not second.is_quiet()
-    second.close()
 
 
 def test_links_without_end_cannot_be_watched(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
-    watch = PathWatch()
-    with pytest.raises(OSError, match="Too many levels"):
-        watch.add(str(tmp_path.resolve() / "loop"))
-    watch.close()
+    assert not PathWatch().add(str(tmp_path.resolve() / "loop"))
 
 
 def test_where_no_more_can_be_watched_the_gate_closes(
@@ -338,4 +332,4 @@ def test_where_no_more_can_be_watched_the_gate_closes(
     monkeypatch.setattr(path_watch, "_share_inotify", fail)
     outcome = project.fire()
     assert outcome.verdict is Verdict.DENY
-    assert "Too many open files" in outcome.reason
+    assert "nobody could tell if it was replaced" in outcome.reason

@@ -16,23 +16,18 @@ from hookline.config.reading import MAX_BYTES, locked, make_private, read_file, 
 from hookline.config.trust import TrustedFile, TrustedSet
 from hookline.model.errors import HandlerUnavailable, TrustError
 from hookline.model.hook import Hook
+from hookline.model.ports import PinnedFiles
 from hookline.shell import PathWord
 
 __all__ = ["FreeFiles", "HookFiles", "UntrustedFiles", "VouchedFiles"]
 
 
-class FreeFiles:
+class FreeFiles(PinnedFiles):
     """Files that need no trust: those of the user's own config, or of one a person named."""
 
     def stand_in(self, path: str) -> str | None:
         """Always the file itself."""
         return None
-
-    def start(self) -> None:
-        """Nothing to see to."""
-
-    def finish(self) -> None:
-        """Nothing to see to."""
 
 
 class UntrustedFiles(FreeFiles):
@@ -46,40 +41,31 @@ class UntrustedFiles(FreeFiles):
 class _WatchedFiles(FreeFiles):
     """Files that are watched from before they are read until nothing runs any more."""
 
-    _watch: PathWatch | None = None
+    def __init__(self, hook: Hook) -> None:
+        self._hook = hook
+        self._watch = PathWatch()
 
     def finish(self) -> None:
         """Raises HandlerUnavailable when what ran may not be the file that was read."""
-        watch, self._watch = self._watch, None
-        if watch is None:
-            return
-        is_quiet = watch.is_quiet()
-        watch.close()
-        if not is_quiet:
+        if not self._watch.is_quiet():
             message = "a file of this hook, or a directory on the way to it, was changed meanwhile"
             raise HandlerUnavailable(f"{message}, so its answer does not count")
-
-    def _add(self, path: str) -> bool:
-        """Watch a file; False when it cannot be watched, or is not there."""
-        try:
-            self._watch = self._watch or PathWatch()
-            self._watch.add(path)
-        except OSError:
-            return False
-        return True
 
 
 class VouchedFiles(_WatchedFiles):
     """The files of a hook whose config HOOKLINE_TRUST names by its hash: each needs its own."""
 
     def __init__(self, hook: Hook, digests: frozenset[str]) -> None:
-        self._hook = hook
+        super().__init__(hook)
         self._digests = digests
 
     def stand_in(self, path: str) -> str | None:
         """Always the file itself. Raises HandlerUnavailable for one that nobody vouched for."""
-        _refuse_other_root(self._hook, os.path.normpath(path))
-        self._check(os.path.normpath(path))
+        hook, name = self._hook, os.path.normpath(path)
+        _refuse_other_root(hook, name)
+        is_own = name in find_executed_files(hook) or glob_matches(hook, name)
+        if is_own or (hook.start is not None and hook.start.in_cwd):
+            self._check(name)
         return None
 
     def start(self) -> None:
@@ -91,7 +77,7 @@ class VouchedFiles(_WatchedFiles):
         project = os.path.realpath(self._hook.project_dir)
         if not os.path.isfile(path) or not is_within(os.path.realpath(path), project):
             return
-        if not self._add(path):
+        if not self._watch.add(path):
             raise HandlerUnavailable(f"nobody could tell if `{path}` was replaced while it runs")
         try:
             digest = sha256(read_file(path, limit=MAX_BYTES)[0]).hexdigest()
@@ -107,7 +93,7 @@ class HookFiles(_WatchedFiles):
     """The files of one hook of a trusted config."""
 
     def __init__(self, hook: Hook, trusted: TrustedSet) -> None:
-        self._hook = hook
+        super().__init__(hook)
         self._trusted = trusted
         self.changed: tuple[str, ...] = ()
         """What was not as trusted when ``stand_in`` first looked."""
@@ -154,12 +140,10 @@ class HookFiles(_WatchedFiles):
         self.changed = self._changes()
         if not self.changed:
             return ""
-        if self._watch is not None:
-            self._watch.close()
         self._watch = PathWatch()
         base = _copied(self._trusted)
-        for path in self._own:
-            self._watch.add(base + path)
+        if not all(self._watch.add(base + path) for path in self._own):
+            raise TrustError("nobody could tell if it was replaced while it runs")
         return _copied(self._trusted)  # as they are now that they are watched
 
     @cached_property
@@ -192,7 +176,7 @@ class HookFiles(_WatchedFiles):
         own = self._own
         new = (path for path in glob_files(self._hook) if path not in own)
         # Watched before it is read, so that what runs later is what was read.
-        same = {path for path, file in own.items() if self._add(path) and file.is_unchanged()}
+        same = {p for p, f in own.items() if self._watch.add(p) == f.real and f.has_content()}
         return (*(path for path in own if path not in same), *new)
 
     @cached_property

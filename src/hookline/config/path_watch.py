@@ -5,20 +5,21 @@ systems are asked how it was before and after.
 """
 
 import os
-import stat
 import struct
 import sys
 from collections import Counter
-from errno import EACCES, ELOOP, ENOENT, ENOSYS
+from errno import EACCES, ENOSYS
+from stat import S_ISDIR, S_ISLNK
 from threading import Lock
 
 __all__ = ["PathWatch"]
 
-_MODIFY, _ATTRIB, _DELETE_SELF, _MOVE_SELF = 0x2, 0x4, 0x400, 0x800
-_OVERFLOW = 0x4000
-_DONT_FOLLOW, _MASK_ADD = 0x02000000, 0x20000000
+_MODIFY, _ATTRIB, _DELETE_SELF, _MOVE_SELF, _OVERFLOW = 0x2, 0x4, 0x400, 0x800, 0x4000
+_SELF = _DELETE_SELF | _MOVE_SELF | 0x02000000 | 0x20000000  # do not follow links; keep other bits
 _EVENT = struct.Struct("iIII")
 _MOST_LINKS = 40
+# What is watched stays so, since the next event asks for it again; at last all is begun anew.
+_MOST_WATCHES = 1_000
 
 
 class _Inotify:
@@ -30,44 +31,39 @@ class _Inotify:
         self.pid = os.getpid()
         self.lock = Lock()
         self.events: Counter[int] = Counter()
-        self._users: Counter[int] = Counter()
+        self.size = 0
+        self._handle = -1
         self._errno = get_errno
         self._libc = CDLL(None, use_errno=True)
-        self._handle: int = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-        if self._handle < 0:
-            error = self._errno()
-            raise OSError(error, f"inotify: {os.strerror(error)}")
+        self._handle = self._checked(self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
+
+    def __del__(self) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
 
     def watch(self, path: str, mask: int) -> int:
         """The number under which events of what lies at a path are counted from now on."""
-        flags = mask | _DELETE_SELF | _MOVE_SELF | _DONT_FOLLOW | _MASK_ADD
-        number: int = self._libc.inotify_add_watch(self._handle, os.fsencode(path), flags)
-        if number < 0:
-            error = self._errno()
-            raise OSError(error, os.strerror(error), path)
-        self._users[number] += 1
+        name = os.fsencode(path)
+        number = self._checked(self._libc.inotify_add_watch(self._handle, name, mask | _SELF))
+        self.size = max(self.size, number)
         return number
 
-    def drop(self, number: int) -> None:
-        """End one use of a watch."""
-        self._users[number] -= 1
-        if not self._users[number]:
-            del self._users[number], self.events[number]
-            self._libc.inotify_rm_watch(self._handle, number)
-
     def drain(self) -> None:
-        """Count what has happened; when too much has, everything has changed."""
-        while True:
-            try:
-                news = os.read(self._handle, 1 << 16)
-            except BlockingIOError:
-                return
-            at = 0
-            while at < len(news):
-                number, mask, _, length = _EVENT.unpack_from(news, at)
-                at += _EVENT.size + length
-                changed = [*self._users] if mask & _OVERFLOW else [number]
-                self.events.update(each for each in changed if each in self._users)
+        """Count what has happened; when that is too much to tell, number -1 has changed."""
+        try:
+            while news := os.read(self._handle, 1 << 16):
+                at = 0
+                while at < len(news):
+                    number, mask, _, length = _EVENT.unpack_from(news, at)
+                    self.events[-1 if mask & _OVERFLOW else number] += 1
+                    at += _EVENT.size + length
+        except BlockingIOError:
+            return
+
+    def _checked(self, result: int) -> int:
+        if result < 0:
+            raise OSError(self._errno(), os.strerror(self._errno()))
+        return result
 
 
 _shared: _Inotify | None = None
@@ -78,7 +74,7 @@ def _share_inotify() -> _Inotify | None:
     global _shared  # noqa: PLW0603 - one for the process
     if not sys.platform.startswith("linux"):
         return None
-    if _shared is None or _shared.pid != os.getpid():
+    if _shared is None or _shared.pid != os.getpid() or _shared.size > _MOST_WATCHES:
         try:
             _shared = _Inotify()
         except OSError as error:
@@ -89,32 +85,37 @@ def _share_inotify() -> _Inotify | None:
 
 
 class PathWatch:
-    """The paths of one run, from when each is added until it is closed."""
+    """The paths of one run, each from when it is added."""
 
     def __init__(self) -> None:
-        self._inotify = _share_inotify()
+        self._inotify: _Inotify | None = None
         self._found: dict[str, os.stat_result] = {}
         self._counts: dict[int, int] = {}
-        self._numbers: list[int] = []
 
-    def add(self, path: str) -> None:
+    def add(self, path: str) -> str:
         """Watch a file and every directory and link on the way to it, from the top.
 
-        Raises OSError when there is no file, or nobody could tell if there was another.
+        Where it leads; empty when there is no file, or nobody could tell if there was another.
         """
         at, todo, links = "/", path.split("/")[::-1], 0
-        while todo:
-            name = todo.pop()
-            here = os.path.dirname(at) if name == ".." else os.path.join(at, name)
-            if name in {"", ".", ".."} or not stat.S_ISLNK(self._look_at(here).st_mode):
-                at = here if name not in {"", "."} else at
-                continue
-            links += 1
-            if links > _MOST_LINKS:
-                raise OSError(ELOOP, os.strerror(ELOOP), path)
-            target = os.readlink(here)
-            at = "/" if target.startswith("/") else at
-            todo += target.split("/")[::-1]
+        try:
+            self._inotify = self._inotify or _share_inotify()
+            while todo and links <= _MOST_LINKS:
+                name = todo.pop()
+                if name in {"", ".", ".."}:
+                    at = os.path.dirname(at) if name == ".." else at
+                    continue
+                here = os.path.join(at, name)
+                if not S_ISLNK(self._look_at(here).st_mode):
+                    at = here
+                    continue
+                links += 1
+                target = os.readlink(here)
+                at = "/" if target.startswith("/") else at
+                todo += target.split("/")[::-1]
+        except OSError:
+            return ""
+        return "" if todo else at
 
     def is_quiet(self) -> bool:
         """Whether every path has led to the same file, in the same state, all the time."""
@@ -128,44 +129,36 @@ class PathWatch:
         except OSError:
             return False
 
-    def close(self) -> None:
-        """Stop watching."""
-        if self._inotify is not None:
-            with self._inotify.lock:
-                while self._numbers:
-                    self._inotify.drop(self._numbers.pop())
-
     def _look_at(self, path: str) -> os.stat_result:
         """How it is, looked at once it is watched, so that no change comes in between."""
         found = self._found.get(path)
         if found is None:
-            self._watch(path, 0)
+            number = self._watch(path, 0)
             found = self._found[path] = os.lstat(path)
-            if not stat.S_ISDIR(found.st_mode):
-                self._watch(path, _MODIFY | _ATTRIB)
+            if not S_ISDIR(found.st_mode) and self._watch(path, _MODIFY | _ATTRIB) != number:
+                raise FileNotFoundError(path)  # it is being replaced right now
         return found
 
-    def _watch(self, path: str, mask: int) -> None:
+    def _watch(self, path: str, mask: int) -> int:
         if self._inotify is None:
-            return
+            return 0
         with self._inotify.lock:
             self._inotify.drain()
             try:
                 number = self._inotify.watch(path, mask)
             except OSError as error:
                 # What we may not read, such as a home among others, we could not move either.
-                if error.errno == EACCES and not os.access(os.path.dirname(path), os.W_OK):
-                    return
-                raise
-            if mask and number not in self._counts:
-                raise OSError(ENOENT, "it is being replaced", path)
-            self._numbers.append(number)
-            self._counts.setdefault(number, self._inotify.events[number])
+                if error.errno != EACCES or os.access(os.path.dirname(path), os.W_OK):
+                    raise
+                return 0
+            for each in (number, -1):
+                self._counts.setdefault(each, self._inotify.events[each])
+            return number
 
 
 def _state(found: os.stat_result) -> tuple[int, ...]:
     """What tells another file; of a directory, whose entries come and go, only its identity."""
-    if stat.S_ISDIR(found.st_mode):
+    if S_ISDIR(found.st_mode):
         return found.st_dev, found.st_ino
     times = (found.st_mtime_ns, found.st_ctime_ns)
     return found.st_dev, found.st_ino, found.st_mode, found.st_size, *times

@@ -33,11 +33,13 @@ class TrustedFile(Struct, frozen=True):
 
     def is_unchanged(self) -> bool:
         """Whether what lies at the path now is, by content, what was trusted."""
+        return resolved(self.path) == self.real and self.has_content()
+
+    def has_content(self) -> bool:
+        """The same, for a path that is known to lead where it led."""
+        if not self.sha256:
+            return True
         try:
-            if resolved(self.path) != self.real:
-                return False
-            if not self.sha256:
-                return True
             content, executable = read_file(self.path, limit=self.size)
         except OSError:
             return False

@@ -5,7 +5,6 @@ Knows how a hook's program is started; must not know what its answer means or ho
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hookline.handlers._environment import hook_directory, hook_environment
@@ -95,7 +94,7 @@ class Command:
 
         files = self._services.pins(call.hook)
         try:
-            return await run(
+            finished = await run(
                 _argv(call, files, command, env),
                 stdin=stdin,
                 cwd=hook_directory(call),
@@ -106,17 +105,16 @@ class Command:
             )
         except CannotStart as error:
             raise HandlerUnavailable(str(error)) from error
-        finally:
-            files.finish()
+        files.finish()
+        return finished
 
     async def _leave(self, call: Call, stdin: bytes, env: Mapping[str, str]) -> None:
         """Starts a program that nobody waits for."""
         from hookline.processes import CannotStart, run_behind
 
-        files = self._services.pins(call.hook)
         try:
             await run_behind(
-                _argv(call, files, self._command, env),
+                _argv(call, self._services.pins(call.hook), self._command, env),
                 stdin=stdin,
                 cwd=hook_directory(call),
                 env=env,
@@ -125,8 +123,6 @@ class Command:
             )
         except CannotStart as error:
             raise HandlerUnavailable(str(error)) from error
-        finally:
-            files.finish()
 
 
 def _argv(
@@ -142,19 +138,13 @@ def _argv(
             return None
         return files.stand_in(os.path.join(directory, word.path))
 
-    run = command if isinstance(command, str) else tuple(command)
-    copies = list(_copies(_words(run, env.get(_PROJECT, "")), copy_of))
+    copies = list(_copies(read_path_words(command, _PROJECT, env.get(_PROJECT, "")), copy_of))
     files.start()
-    if isinstance(run, str):
+    if isinstance(command, str):
         shell = call.hook.start.interpreter if call.hook.start is not None else _SHELL
-        return [*shell, _substitute(run, copies)]
+        return [*shell, _substitute(command, copies)]
     changed = {word.start: copy for word, copy in copies}
-    return [changed.get(at, word) for at, word in enumerate(run)]
-
-
-@lru_cache(maxsize=256)
-def _words(run: str | tuple[str, ...], project: str) -> tuple[PathWord, ...]:
-    return read_path_words(run, _PROJECT, project)
+    return [changed.get(at, word) for at, word in enumerate(command)]
 
 
 def _copies(

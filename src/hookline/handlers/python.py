@@ -93,12 +93,6 @@ class _Place(Struct, frozen=True):
     folders: tuple[str, ...]
 
 
-class _Worn:
-    """How often the workers so far had to be given up."""
-
-    workers: ClassVar[int] = 0
-
-
 class WorkerFunction:
     """A function of the user's, called in a worker process."""
 
@@ -115,26 +109,21 @@ class WorkerFunction:
         from hookline.handlers._workers import workers
 
         files = self._services.pins(call.hook)
+        place = self._place(call, files)
+        key = (hook_directory(call), place.stand_in, call.hook.guard)
         number = next(_numbers)
         try:
-            place = self._place(call, files)
-            key = (hook_directory(call), place.stand_in, call.hook.guard, _Worn.workers)
             async with timeout(call.timeout):
                 pool = await workers.get()
                 reply = await pool.ask(key, number, self._request(call, place, number))
         except TimeoutError as error:
             raise HandlerTimeout(call.timeout) from error
-        finally:
-            self._finish(files)
-        return _answer_in(reply)
-
-    def _finish(self, files: PinnedFiles) -> None:
         try:
             files.finish()
         except HandlerUnavailable:
-            # What a worker has loaded stays loaded, so none that may have seen it is used again.
-            _Worn.workers += 1
+            await aclose()  # what a worker has loaded stays loaded
             raise
+        return _answer_in(reply)
 
     def _place(self, call: Call, pins: PinnedFiles) -> _Place:
         directory = hook_directory(call)

@@ -186,16 +186,12 @@ class PinnedFiles(Protocol):
         """
 
     def start(self) -> None:
-        """Called before anything runs, once every path was asked for.
-
-        Raises HandlerUnavailable for a change that no stand-in can make good.
-        """
+        """Called when every path was asked for. Raises as ``stand_in`` does."""
+        return
 
     def finish(self) -> None:
-        """Called once nothing runs any more, however it ended.
-
-        Raises HandlerUnavailable unless what ran is what was trusted.
-        """
+        """Called after the run. Raises HandlerUnavailable when other files may have run."""
+        return
 
 
 class KeyProblem(Struct, frozen=True):

@@ -45,7 +45,7 @@ def read_path_words(
     """
     from hookline.shell import places
 
-    return places.read_path_words(run, variable, value)
+    return places.read_path_words(run if isinstance(run, str) else tuple(run), variable, value)
 
 
 def all_words(words: Iterable[PathWord]) -> Iterator[PathWord]:

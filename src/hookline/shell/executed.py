@@ -30,74 +30,51 @@ class _Interpreter(NamedTuple):
     """How to find the files among the words of a program that executes them."""
 
     options: Options
-    files: frozenset[str] = frozenset()
+    files: frozenset[str]
     """Options whose value is such a file."""
-    instead: frozenset[str] = frozenset()
+    instead: frozenset[str]
     """Options with which no operand is a script."""
-    verbs: frozenset[str] = frozenset()
-    """Commands of its own that a script follows. With them, only what looks like a file is one."""
-    takes_operand: bool = True
 
 
-def _interpreter(
-    valued: str = "", *, files: str = "", code: str = "", instead: str = "", verbs: str = "",
-    double: str = "", operand: bool = True,
-) -> _Interpreter:  # fmt: skip
-    """``valued`` options have a value that is data, and ``code`` ones code in its own language."""
-    return _Interpreter(
-        Options(frozenset(f"{valued} {files} {code}".split()), double=frozenset(double.split())),
-        frozenset(files.split()),
-        frozenset(f"{code} {instead}".split()),
-        frozenset(verbs.split()),
-        operand,
-    )
-
-
-def _same(names: str, interpreter: _Interpreter) -> dict[str, _Interpreter]:
-    return dict.fromkeys(names.split(), interpreter)
-
-
-_SHELL = _Interpreter(
-    SHELL_OPTIONS, frozenset({"--rcfile", "--init-file"}), frozenset({"-c", "-s"})
-)
+# Names, then options whose value is data, those whose value is executed, and those with which no
+# operand is; all of them may take a value.
+_TABLE = (
+    (". source", "", "", ""),
+    ("python pythonw pypy", "-W -X --check-hash-based-pycs", "", "-c -m -h -V --help --version"),
+    ("node tsx ts-node", "-C -O -P --conditions --env-file --input-type --project --tsconfig",
+     "-r --require --import --loader --experimental-loader",
+     "-e --eval -p --print --run --test"),
+    ("deno bun", "-c --config --cwd --import-map", "-r --preload --require", "-e --eval -p"),
+    ("ruby", "-C -E -I", "-r", "-e"),
+    ("perl", "-I -M -m", "", "-e -E"),
+    ("php", "-c -d -S -t -z", "-f --file", "-B -E -F -R -r --run -f --file"),
+    ("lua luajit", "-e -j -l", "", ""),
+    ("awk gawk mawk nawk", "-F -v --assign --field-separator -e --source -l --load",
+     "-f --file -E --exec -i --include", ""),
+    ("sed gsed", "-e --expression -l", "-f --file", ""),
+    ("jq gojq jaq", "-L --indent", "-f --from-file", ""),
+    ("R emacs", "-e", "-f --file -l --load --script", ""),
+    ("julia", "-J -p -t", "-L --load", "-e -E --eval"),
+    ("expect guile", "-L", "-l -f -s", "-c -f -s"),
+    ("tclsh wish racket groovy scala kotlin swift elixir escript runghc runhaskell ocaml raku mono"
+     " wine Rscript osascript dart crystal wasmtime go dotnet java", "", "", "-e -c"),
+)  # fmt: skip
 _INTERPRETERS = {
-    **dict.fromkeys(SHELLS, _SHELL),
-    **_same(". source", _interpreter()),
-    **_same("python pythonw pypy", _interpreter(
-        "-W -X --check-hash-based-pycs", code="-c -m", instead="-h -V --help --version")),
-    "node": _interpreter(
-        "-C --conditions --env-file --input-type --stack-trace-limit --title --watch-path",
-        files="-r --require --import --loader --experimental-loader",
-        code="-e --eval -p --print", instead="--run --test"),
-    **_same("tsx ts-node ts-node-esm", _interpreter(
-        "-C -O -P --compiler --compiler-options --project --tsconfig",
-        files="-r --require --import", code="-e --eval -p --print", verbs="watch")),
-    **_same("deno bun", _interpreter(
-        "-c --config --cwd --import-map", files="-r --preload --require", code="-e --eval -p",
-        verbs="run watch")),
-    "ruby": _interpreter("-C -E -I", files="-r", code="-e"),
-    "perl": _interpreter("-I -M -m", code="-e -E"),
-    "php": _interpreter("-c -d -S -t -z", files="-f --file", code="-B -E -F -R -r --run",
-                        instead="-f --file"),
-    **_same("lua luajit texlua", _interpreter("-e -j -l")),
-    **_same("awk gawk mawk nawk", _interpreter(
-        "-F -v --assign --field-separator -e --source -l --load",
-        files="-f --file -E --exec -i --include", operand=False)),
-    **_same("sed gsed", _interpreter("-e --expression -l", files="-f --file", operand=False)),
-    **_same("jq gojq jaq", _interpreter(
-        "-L --indent", files="-f --from-file", operand=False,
-        double="--arg --argjson --rawfile --slurpfile")),
-    **_same("tclsh wish racket groovy scala kotlin swift elixir escript runghc runhaskell"
-            " ocaml raku mono wine", _interpreter(code="-e -c")),
-    "guile": _interpreter("-L -x", files="-l -s", code="-c", instead="-s"),
-    "expect": _interpreter("-c", files="-f", instead="-f"),
-    "Rscript": _interpreter(code="-e"),
-    "R": _interpreter("-e", files="-f --file", operand=False),
-    "julia": _interpreter("-J -p -t", files="-L --load", code="-e -E --eval"),
-    "emacs": _interpreter(files="-l --load --script", operand=False),
-    "osascript": _interpreter("-l", code="-e"),
-    **_same("dart crystal wasmtime go dotnet java", _interpreter(verbs="exec fsi run script")),
+    **{name: _Interpreter(SHELL_OPTIONS, frozenset({"--rcfile", "--init-file"}),
+                          frozenset({"-c", "-s"})) for name in SHELLS},
+    **{name: _Interpreter(
+        Options(frozenset(f"{valued} {files} {instead}".split()),
+                double=frozenset({"--arg", "--argjson", "--rawfile", "--slurpfile"})),
+        frozenset(files.split()), frozenset(instead.split()))
+       for names, valued, files, instead in _TABLE for name in names.split()},
 }  # fmt: skip
+# Their operands are data.
+_ONLY_OPTIONS = frozenset(
+    {*["awk", "gawk", "mawk", "nawk", "sed", "gsed", "jq", "gojq", "jaq"], "R", "emacs"}
+)
+# They have commands of their own, some of which a script follows; it looks like a file.
+_HAVE_VERBS = frozenset({"deno", "bun", "dart", "crystal", "wasmtime", "go", "dotnet", "java"})
+_VERBS = frozenset({"exec", "fsi", "run", "script", "watch"})
 
 # Where another machine or a container executes what they are given.
 ELSEWHERE = frozenset({
@@ -121,14 +98,12 @@ def find_executed_words(words: Words, budget: Budget) -> Iterator[ExecutedWord]:
     command = unwrapped.words
     by = unwrapped.wrappers[-1] if unwrapped.wrappers else ""
     # They run a file by its name alone; what else would be looked for on PATH.
-    is_script = by in ("uv", "pipx") and command[0].text.endswith((".py", ".pyw"))
+    is_script = by in ("uv", "pipx") and command[0].text.endswith(".py")
     yield ExecutedWord(command[0], by if is_script else "")
     name = _name(command[0])
     if name in ELSEWHERE:
         return
-    interpreter = _INTERPRETERS.get(name) or _INTERPRETERS.get(_VERSION.sub("", name))
-    if interpreter is not None:
-        yield from (ExecutedWord(word, name) for word in _scripts(command, interpreter))
+    yield from (ExecutedWord(word, name) for word in _scripts(command, name))
     for inner in carried(command):
         if isinstance(inner, Argv):
             yield from find_executed_words(inner.words, budget)
@@ -140,21 +115,25 @@ def _name(program: Field) -> str:
     return program.text.rpartition("/")[2]
 
 
-def _scripts(words: Words, interpreter: _Interpreter) -> Iterator[Field]:
+def _scripts(words: Words, name: str) -> Iterator[Field]:
+    name = name if name in _INTERPRETERS else _VERSION.sub("", name)
+    interpreter = _INTERPRETERS.get(name)
+    if interpreter is None:
+        return
     parsed = parse(words, interpreter.options)
     for option, value in parsed.found:
         if option in interpreter.files and value is not None:
             yield value
-    if not interpreter.takes_operand or parsed.has(*interpreter.instead):
+    if name in _ONLY_OPTIONS or parsed.has(*interpreter.instead):
         return
-    if interpreter.verbs:
-        at = parsed.operands
-        if at < len(words) and words[at].text in interpreter.verbs:
+    at = parsed.operands
+    if name in _HAVE_VERBS:
+        if at < len(words) and words[at].text in _VERBS:
             at = parse(words, interpreter.options, at + 1).operands
         script = words[at : at + 1]
         yield from (word for word in script if "/" in word.text or "." in word.text.strip("."))
         return
-    for word in words[parsed.operands :]:
+    for word in words[at:]:
         if word.text != "-":
             yield word
         if word.exact or not _LONE_SUBSTITUTION.match(word.text):

@@ -1,7 +1,6 @@
 """Finds the words of a shell text that stand for themselves, so that one can be replaced."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from hookline.shell.budget import Budget, Exhausted
 from hookline.shell.fields import NOTHING, Field, Reading, as_source, as_text
@@ -9,45 +8,32 @@ from hookline.shell.model import MAX_BYTES, Word
 from hookline.shell.script import Command
 from hookline.shell.texts import TextReader
 
-__all__ = ["LiteralText", "literal_words", "read_literals"]
-
-
-class LiteralText(NamedTuple):
-    """The literal words of a text, in order of appearance, and its commands."""
-
-    words: Sequence[Word] = ()
-    fields: Sequence[Field] = ()
-    """For each word the very object that stands among those of its command."""
-    commands: Sequence[Command] = ()
+__all__ = ["literal_words", "read_literals"]
 
 
 def literal_words(text: str) -> tuple[Word, ...]:
     """Every word of ``text`` without expansions, in order of appearance; none if it is too much."""
-    return tuple(read_literals(text).words)
+    return tuple(word for word, _ in read_literals(text)[0])
 
 
-def read_literals(text: str) -> LiteralText:
-    """Those words, with the commands that they belong to; nothing if it is too much."""
+def read_literals(text: str) -> tuple[Sequence[tuple[Word, Field]], Sequence[list[Field]]]:
+    """Those words, each with the very object that it is in its command, and all commands."""
     source = as_source(text)
     if len(source) > MAX_BYTES:
-        return LiteralText()
+        return (), ()
     reading = Reading(source, Budget())
     try:
         reader = TextReader(reading, 0, NOTHING)
     except Exhausted:
-        return LiteralText()
-    for script in reader.scripts:
-        script.let_go()
-    words: list[Word] = []
+        return (), ()
+    words: list[tuple[Word, Field]] = []
     byte = character = 0
-    literals = sorted(reading.literals, key=lambda found: found[1])
-    for literal, start, end in literals:
+    for literal, start, end in sorted(reading.literals, key=lambda found: found[1]):
         character += _length(source[byte:start])
         length = _length(source[start:end])
-        words.append(Word(as_text(literal.text), character, character + length))
+        words.append((Word(as_text(literal.text), character, character + length), literal))
         byte, character = end, character + length
-    commands = [item for item in reader.found if isinstance(item, Command)]
-    return LiteralText(words, [field for field, _, _ in literals], commands)
+    return words, [item.words for item in reader.found if isinstance(item, Command)]
 
 
 def _length(source: str) -> int:

@@ -9,6 +9,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -31,8 +32,9 @@ _OR_ELSE = re.compile(r"[ \t]*\|\|\s*")
 _PLAIN = re.compile(rf"{_BLANKS.pattern}|{_NEXT_STATEMENT.pattern}|{_AND_THEN.pattern}")
 
 
+@lru_cache(maxsize=256)
 def read_path_words(
-    run: str | Sequence[str], variable: str = "", value: str = "", depth: int = 0
+    run: str | tuple[str, ...], variable: str = "", value: str = "", depth: int = 0
 ) -> tuple[PathWord, ...]:
     """Every literal word of ``run``, and every one that would be but for ``$variable`` in front.
 
@@ -42,20 +44,28 @@ def read_path_words(
     """
     if depth > MAX_DEPTH:
         return ()
-    known = _Variable(variable, value, depth)
-    if not isinstance(run, str):
-        fields = [Field(word) for word in run]
-        marks = {id(each.word): each for each in _find_executed([fields])}
-        words = [
-            known.mark(PathWord(word, word, at, at + 1, is_argument=True), marks.get(id(field)))
-            for at, (word, field) in enumerate(zip(run, fields, strict=True))
-        ]
-        return (*words, *_made_by_shell(shlex.join(run), words, variable, doubt=False))
-    words = list(known.words_of(run))
-    moves = any(_moves(words, index) for index in range(len(words)))
-    if moves:
-        words = list(_followed(run, words))
-    return (*words, *_made_by_shell(run, words, variable, doubt=moves))
+    if isinstance(run, str):
+        text, (found, commands) = run, _read_words(run, variable, value)
+    else:
+        found = [(PathWord(word, word, at, at + 1), Field(word)) for at, word in enumerate(run)]
+        text, commands = shlex.join(run), [[field for _, field in found]]
+    arguments = {id(field) for command in commands for field in command}
+    marks = {id(each.word): each for each in _find_executed(commands)}
+    words = []
+    for word, field in found:
+        mark = marks.get(id(field), ExecutedWord(field))
+        words.append(
+            replace(
+                word,
+                is_argument=id(field) in arguments,
+                is_executed=id(field) in marks and not mark.is_code,
+                interpreter=mark.interpreter,
+                code=read_path_words(word.text, variable, value, depth + 1) if mark.is_code else (),
+            )
+        )
+    moves = isinstance(run, str) and any(_moves(words, index) for index in range(len(words)))
+    words = list(_followed(text, words)) if moves else words
+    return (*words, *_made_by_shell(text, words, variable, doubt=moves))
 
 
 def _find_executed(commands: Iterable[Sequence[Field]]) -> Iterator[ExecutedWord]:
@@ -72,71 +82,44 @@ def _made_by_shell(
     seen = {word.text for word in all_words(words) if word.is_executed}
     commands = split(text).commands
     away = [each for each in commands if {*each.wrappers, each.name} & ELSEWHERE]
-    here = [
-        [Field(word) for word in command.words]
-        for command in commands
-        if not any(each.runs(command) for each in away)
-    ]
-    for each, interpreter, is_code in _find_executed(here):
+    here = [each for each in commands if not any(other.runs(each) for other in away)]
+    for each, interpreter, is_code in _find_executed([*map(Field, one.words)] for one in here):
         name = each.text.replace(f"${{{variable}}}", f"${variable}")
         if not is_code and name not in seen:
             seen.add(name)
             yield PathWord(name, name, -1, -1, doubt, True, True, interpreter)
 
 
-class _Variable:
-    """The one variable that is followed."""
+def _read_words(
+    text: str, variable: str, value: str
+) -> tuple[Sequence[tuple[PathWord, Field]], Sequence[list[Field]]]:
+    """The literal words of a text, each from where it starts, and its commands."""
+    use = re.compile(rf"\$(?:\{{{variable}\}}|{variable}(?!\w))", re.ASCII) if variable else None
+    if use is not None and len(use.findall(text)) != text.count(variable):
+        use = None  # it may be set here, or be the start of another name
+    hidden = use.sub(lambda found: "_" * len(found[0]), text) if use is not None else text
+    words, commands = read_literals(hidden)
+    read = ((_placed(text, word, use, variable, value), field) for word, field in words)
+    return [(word, field) for word, field in read if word is not None], commands
 
-    def __init__(self, name: str, value: str, depth: int) -> None:
-        self._name = name
-        self._value = value
-        self._depth = depth
 
-    def words_of(self, text: str) -> Iterator[PathWord]:
-        """The words of a text, each from where it starts."""
-        name = self._name
-        use = re.compile(rf"\$(?:\{{{name}\}}|{name}(?!\w))", re.ASCII) if name else None
-        if use is not None and len(use.findall(text)) != text.count(name):
-            use = None  # it may be set here, or be the start of another name
-        hidden = use.sub(lambda found: "_" * len(found[0]), text) if use is not None else text
-        words, fields, commands = read_literals(hidden)
-        executed = _find_executed(command.words for command in commands)
-        marks = {id(each.word): each for each in executed}
-        arguments = {id(field) for command in commands for field in command.words}
-        for word, field in zip(words, fields, strict=True):
-            mark = marks.get(id(field))
-            placed = self._placed(text, word, use)
-            if placed is None and mark is not None and mark.is_code:
-                # In single quotes the variable is left to the shell that reads the code.
-                code = literal_words(text[word.start : word.end])
-                placed = PathWord(code[0].text, "", word.start, word.end) if code else None
-            if placed is not None:
-                given = replace(placed, is_argument=id(field) in arguments)
-                yield self.mark(given, mark)
-
-    def mark(self, word: PathWord, mark: ExecutedWord | None) -> PathWord:
-        """The word with what is known of its being executed."""
-        if mark is None:
-            return word
-        if not mark.is_code:
-            return replace(word, is_executed=True, interpreter=mark.interpreter)
-        return replace(
-            word, code=read_path_words(word.text, self._name, self._value, self._depth + 1)
-        )
-
-    def _placed(self, text: str, word: Word, use: re.Pattern[str] | None) -> PathWord | None:
-        """The word with the variable's value in front; None when it is elsewhere in the word."""
-        source = text[word.start : word.end]
-        uses = use.findall(source) if use is not None else []
-        if not uses:
-            return PathWord(word.text, word.text, word.start, word.end)
-        rest = word.text[len(uses[0]) :]
-        # Behind a quote or a backslash it may stand for itself.
-        literal = "'" in source or "\\" in source
-        leads = source.removeprefix('"').startswith(uses[0])
-        if literal or not leads or len(uses) > 1 or (rest and rest[0] != "/"):
-            return None
-        return PathWord(f"${self._name}{rest}", self._value + rest, word.start, word.end)
+def _placed(
+    text: str, word: Word, use: re.Pattern[str] | None, variable: str, value: str
+) -> PathWord | None:
+    """The word with the variable's value in front; None when it is elsewhere in the word."""
+    source = text[word.start : word.end]
+    uses = use.findall(source) if use is not None else []
+    if not uses:
+        return PathWord(word.text, word.text, word.start, word.end)
+    if "'" in source or "\\" in source:
+        # There it may stand for itself, or for what a shell makes of it that reads this as code.
+        own = literal_words(source)
+        return PathWord(own[0].text, own[0].text, word.start, word.end) if own else None
+    rest = word.text[len(uses[0]) :]
+    leads = source.removeprefix('"').startswith(uses[0])
+    if not leads or len(uses) > 1 or (rest and rest[0] != "/"):
+        return None
+    return PathWord(f"${variable}{rest}", value + rest, word.start, word.end)
 
 
 def _followed(text: str, words: Sequence[PathWord]) -> Iterator[PathWord]:
