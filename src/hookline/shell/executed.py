@@ -41,9 +41,9 @@ class _Interpreter(NamedTuple):
 _TABLE = (
     (". source", "", "", ""),
     ("python pythonw pypy", "-W -X --check-hash-based-pycs", "", "-c -m -h -V --help --version"),
-    ("node tsx ts-node", "-C -O -P --conditions --env-file --input-type --project --tsconfig",
-     "-r --require --import --loader --experimental-loader",
-     "-e --eval -p --print --run --test"),
+    ("node tsx ts-node vite-node zx",
+     "-C -O -P --conditions --env-file --input-type --project --tsconfig",
+     "-r --require --import --loader --experimental-loader", "-e --eval -p --print --run --test"),
     ("deno bun", "-c --config --cwd --import-map", "-r --preload --require", "-e --eval -p"),
     ("ruby", "-C -E -I", "-r", "-e"),
     ("perl", "-I -M -m", "", "-e -E"),
@@ -57,7 +57,7 @@ _TABLE = (
     ("julia", "-J -p -t", "-L --load", "-e -E --eval"),
     ("expect guile", "-L", "-l -f -s", "-c -f -s"),
     ("tclsh wish racket groovy scala kotlin swift elixir escript runghc runhaskell ocaml raku mono"
-     " wine Rscript osascript dart crystal wasmtime go dotnet java", "", "", "-e -c"),
+     " wine Rscript osascript coverage dart crystal wasmtime go dotnet java", "", "", "-e -c"),
 )  # fmt: skip
 _INTERPRETERS = {
     **{name: _Interpreter(SHELL_OPTIONS, frozenset({"--rcfile", "--init-file"}),
@@ -73,7 +73,9 @@ _ONLY_OPTIONS = frozenset(
     {*["awk", "gawk", "mawk", "nawk", "sed", "gsed", "jq", "gojq", "jaq"], "R", "emacs"}
 )
 # They have commands of their own, some of which a script follows; it looks like a file.
-_HAVE_VERBS = frozenset({"deno", "bun", "dart", "crystal", "wasmtime", "go", "dotnet", "java"})
+_HAVE_VERBS = frozenset(
+    {"deno", "bun", "coverage", "dart", "crystal", "wasmtime", "go", "dotnet", "java"}
+)
 _VERBS = frozenset({"exec", "fsi", "run", "script", "watch"})
 
 # Where another machine or a container executes what they are given.
