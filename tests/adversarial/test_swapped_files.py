@@ -195,6 +195,17 @@ def test_so_does_one_who_writes_and_writes_back_with_the_old_times(
     assert "was changed meanwhile" in outcome.reason
 
 
+def test_so_does_one_who_puts_the_same_file_back_by_another_of_its_names(
+    make: Callable[[dict[str, Any]], Project], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make(RUNS[0])
+    file, evil = project.pair("a/b/guard.sh")
+    other = file.with_name("other-name")
+    os.link(file, other)
+    act_around_runs(monkeypatch, lambda: os.replace(evil, file), lambda: os.replace(other, file))
+    assert "was changed meanwhile" in project.fire().reason
+
+
 @pytest.mark.parametrize("hook", [RUNS[0], RUNS[3], RUNS[5]], ids=str)
 @pytest.mark.parametrize("up", [0, 1, 2])
 def test_stored_copies_are_no_easier_to_swap(
@@ -278,7 +289,7 @@ def test_whoever_swaps_without_end_never_opens_a_gate(
 def test_where_the_kernel_tells_nothing_the_state_before_and_after_counts(
     make: Callable[[dict[str, Any]], Project], monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    monkeypatch.setattr(path_watch, "_share_inotify", lambda: None)
+    monkeypatch.setattr(path_watch, "_share_inotify", lambda pid: None)
     project = make(RUNS[1])
     pair = project.pair(place)
     act_around_runs(monkeypatch, lambda: exchange(*pair), lambda: None)
@@ -317,6 +328,21 @@ def test_runs_that_watch_the_same_file_do_not_disturb_each_other(tmp_path: Path)
     assert not second.is_quiet()
 
 
+def test_what_is_watched_is_begun_anew_before_it_is_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(path_watch, "_MOST_WATCHES", 3)
+    file = tmp_path.resolve() / "file"
+    file.write_text("x")
+    first, second = PathWatch(), PathWatch()
+    assert first.add(str(file)) == second.add(str(file)) == str(file)
+    assert first._inotify is not second._inotify
+    assert first.is_quiet()
+    file.write_text("y")
+    assert not first.is_quiet()
+    assert not second.is_quiet()
+
+
 def test_links_without_end_cannot_be_watched(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     assert not PathWatch().add(str(tmp_path.resolve() / "loop"))
@@ -325,7 +351,7 @@ def test_links_without_end_cannot_be_watched(tmp_path: Path) -> None:
 def test_where_no_more_can_be_watched_the_gate_closes(
     make: Callable[[dict[str, Any]], Project], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail() -> None:
+    def fail(_pid: int) -> None:
         raise OSError(24, "inotify: Too many open files")
 
     project = make(RUNS[0])

@@ -9,6 +9,7 @@ import struct
 import sys
 from collections import Counter
 from errno import EACCES, ENOSYS
+from functools import lru_cache
 from stat import S_ISDIR, S_ISLNK
 from threading import Lock
 
@@ -28,10 +29,8 @@ class _Inotify:
     def __init__(self) -> None:
         from ctypes import CDLL, get_errno
 
-        self.pid = os.getpid()
         self.lock = Lock()
         self.events: Counter[int] = Counter()
-        self.size = 0
         self._handle = -1
         self._errno = get_errno
         self._libc = CDLL(None, use_errno=True)
@@ -44,9 +43,7 @@ class _Inotify:
     def watch(self, path: str, mask: int) -> int:
         """The number under which events of what lies at a path are counted from now on."""
         name = os.fsencode(path)
-        number = self._checked(self._libc.inotify_add_watch(self._handle, name, mask | _SELF))
-        self.size = max(self.size, number)
-        return number
+        return self._checked(self._libc.inotify_add_watch(self._handle, name, mask | _SELF))
 
     def drain(self) -> None:
         """Count what has happened; when that is too much to tell, number -1 has changed."""
@@ -66,22 +63,15 @@ class _Inotify:
         return result
 
 
-_shared: _Inotify | None = None
-
-
-def _share_inotify() -> _Inotify | None:
+@lru_cache(maxsize=1)
+def _share_inotify(pid: int) -> _Inotify | None:
     """That of this process; None where there is none. Raises OSError when it cannot be had."""
-    global _shared  # noqa: PLW0603 - one for the process
-    if not sys.platform.startswith("linux"):
-        return None
-    if _shared is None or _shared.pid != os.getpid() or _shared.size > _MOST_WATCHES:
-        try:
-            _shared = _Inotify()
-        except OSError as error:
-            if error.errno == ENOSYS:
-                return None
-            raise
-    return _shared
+    try:
+        return _Inotify() if sys.platform.startswith("linux") else None
+    except OSError as error:
+        if error.errno == ENOSYS:
+            return None
+        raise
 
 
 class PathWatch:
@@ -99,7 +89,7 @@ class PathWatch:
         """
         at, todo, links = "/", path.split("/")[::-1], 0
         try:
-            self._inotify = self._inotify or _share_inotify()
+            self._inotify = self._inotify or _share_inotify(os.getpid())
             while todo and links <= _MOST_LINKS:
                 name = todo.pop()
                 if name in {"", ".", ".."}:
@@ -151,6 +141,8 @@ class PathWatch:
                 if error.errno != EACCES or os.access(os.path.dirname(path), os.W_OK):
                     raise
                 return 0
+            if number > _MOST_WATCHES:
+                _share_inotify.cache_clear()
             for each in (number, -1):
                 self._counts.setdefault(each, self._inotify.events[each])
             return number
