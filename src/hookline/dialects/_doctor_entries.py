@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 
 from hookline.dialects._doctor import Rules, files, inactive, switched_off
 from hookline.dialects._files import is_hookline
-from hookline.dialects._programs import Program, program_of, troubles
 from hookline.model.errors import HandlerError
 from hookline.model.events import EVENTS
 from hookline.model.findings import Checkup, Finding, Seen, Severity
 from hookline.model.native import NativeEntry
+from hookline.shell.programs import find_command_troubles, find_programs
 
-__all__ = ["common", "entries", "is_ours", "program", "script"]
+__all__ = ["common", "entries", "is_ours", "script"]
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 _GUARDED = {"pre_tool_use", "permission_request"}
@@ -65,24 +65,19 @@ def is_ours(entry: NativeEntry) -> bool:
     return is_hookline(entry.command) or entry.options.get("ours") is True
 
 
-def program(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> Program | None:
-    """What an entry starts, if that can be told."""
-    if entry.type != "command" or not entry.command:
-        return None
-    project = checkup.where.project
-    variables = {
-        "HOME": checkup.where.home,
-        **dict.fromkeys(rules.variables, project),
-        **entry.env,
-    }
-    cwd = rules.base(checkup, seen, entry)
-    return program_of(entry.command, cwd=cwd, variables=variables)
+def _find_variables(checkup: Checkup, rules: Rules, entry: NativeEntry) -> dict[str, str]:
+    project = dict.fromkeys(rules.variables, checkup.where.project)
+    return {"HOME": checkup.where.home, **project, **entry.env}
 
 
 def script(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> str:
-    """The words that an entry runs: its own line, and the script that it starts."""
-    started = program(checkup, rules, seen, entry)
-    return f"{entry.command}\n{started.text() if started is not None else ''}"
+    """The words that an entry runs: its own line, and the scripts that it starts."""
+    texts = [str(entry.command)]
+    if entry.type == "command" and entry.command:
+        variables, cwd = _find_variables(checkup, rules, entry), rules.base(checkup, seen, entry)
+        started = find_programs(entry.command, cwd=cwd, variables=variables)
+        texts += [each.text() for each in started if each.path]
+    return "\n".join(texts)
 
 
 def _found(
@@ -194,8 +189,14 @@ def _program_troubles(
             fix = fix or "write the path itself, or one from the project's directory"
             yield _found(checkup, (seen, entry), "variable-not-set", _E, what, fix)
             return
-    started = program(checkup, rules, seen, entry)
-    for each in troubles(started, checkup.machine.which) if started is not None else ():
+    if entry.type != "command" or not entry.command:
+        return
+    for each in find_command_troubles(
+        entry.command,
+        cwd=rules.base(checkup, seen, entry),
+        variables=_find_variables(checkup, rules, entry),
+        which=checkup.machine.which,
+    ):
         # Where the file itself is the hook, it has no line, and is the same for every event.
         what = f"on {entry.event}: {each.what}" if entry.line else each.what
         yield _found(checkup, (seen, entry), each.id, _E, what, each.fix)

@@ -105,12 +105,8 @@ def _reason(error: OSError, argv: Sequence[str], cwd: str, env: Mapping[str, str
         state = "is not a directory" if os.path.exists(cwd) else "does not exist"
         return f"its working directory {cwd!r} {state}"
     match error.errno:
-        case errno.ENOENT | errno.ENOTDIR:
-            return _why_not_found(argv[0], cwd, env)
-        case errno.EACCES | errno.EPERM:
-            return _why_not_permitted(argv[0], cwd, env)
-        case errno.ENOEXEC:
-            return "it is not a program this machine can run (a script needs a first line with #!)"
+        case errno.ENOENT | errno.ENOTDIR | errno.EACCES | errno.EPERM | errno.ENOEXEC:
+            return _why_not_started(error, argv[0], cwd, env)
         case errno.E2BIG:
             return f"its arguments and environment are too large; {_largest(argv, env)}"
         case errno.EMFILE | errno.ENFILE:
@@ -123,51 +119,21 @@ def _reason(error: OSError, argv: Sequence[str], cwd: str, env: Mapping[str, str
             return os.strerror(error.errno or 0)
 
 
-def _why_not_found(program: str, cwd: str, env: Mapping[str, str]) -> str:
-    path = _locate(program, cwd, env)
-    if path is None:
-        return "no such file" if "/" in program else "no such program on the PATH"
-    interpreter = _interpreter(path)
-    if not interpreter:
-        return f"{path!r} exists, but not the loader it needs (was it built for another system?)"
-    if interpreter.endswith("\r"):
-        return f"the #! line of {path!r} ends in CR LF; save the script with LF line ends"
-    return f"the interpreter {interpreter!r} named in the #! line of {path!r} does not exist"
-
-
-def _why_not_permitted(program: str, cwd: str, env: Mapping[str, str]) -> str:
+def _why_not_started(error: OSError, program: str, cwd: str, env: Mapping[str, str]) -> str:
     if not os.access(cwd, os.X_OK):
         return f"its working directory {cwd!r} may not be entered"
-    path = _locate(program, cwd, env)
-    if path is None:
-        return "permission denied on the way to it"
-    if os.path.isdir(path):
-        return f"{path!r} is a directory"
-    if not os.access(path, os.X_OK):
-        return f"{path!r} is not executable (chmod +x)"
-    interpreter = _interpreter(path)
-    if interpreter:
-        return f"the interpreter {interpreter!r} named in the #! line of {path!r} may not be run"
-    return "permission denied"
+    from shutil import which
 
+    from hookline.shell.programs import Program, find_troubles
 
-def _locate(program: str, cwd: str, env: Mapping[str, str]) -> str | None:
-    """Where the program is, by the rules exec followed, whether or not it can be run."""
-    folders = [""] if "/" in program else os.get_exec_path(env)
-    candidates = (os.path.join(cwd, folder, program) for folder in folders)
-    return next(filter(os.path.exists, candidates), None)
-
-
-def _interpreter(path: str) -> str:
-    """The program named in a script's first line; empty when there is none or it is unreadable."""
-    try:
-        with open(path, "rb") as script:
-            first = script.readline(256)
-    except OSError:
-        return ""
-    # As the kernel splits it: at blanks and the newline only, so that a stray CR stays visible.
-    words = first[2:].replace(b"\t", b" ").strip(b" \n").split(b" ")
-    return os.fsdecode(words[0]) if first.startswith(b"#!") else ""
+    path = os.path.join(cwd, program) if "/" in program else which(program, path=env.get("PATH"))
+    named = Program(name=program)
+    started = Program(path=path, is_run=True, is_direct=True) if path else named
+    for trouble in find_troubles(started, lambda name: which(name, path=env.get("PATH"))):
+        return f"{trouble.what} ({trouble.fix})"
+    if error.errno == errno.ENOENT:
+        return f"{path!r} exists, but not the loader it needs (was it built for another system?)"
+    return os.strerror(error.errno or 0)
 
 
 def _largest(argv: Sequence[str], env: Mapping[str, str]) -> str:

@@ -89,7 +89,7 @@ def test_what_a_server_has_started_goes_with_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ({"command": "no-such-program"}, "no such program on the PATH"),
+        ({"command": "no-such-program"}, "there is no program `no-such-program` on your PATH"),
         ({"command": "x", "args": ["${input:token}"]}, "`\\${input:token}` is not set"),
         ({"command": "x", "env": {"A": "$NOBODY"}}, "`\\$NOBODY` is not set"),
         ({}, "neither a command nor an address"),

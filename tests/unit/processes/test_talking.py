@@ -105,5 +105,5 @@ def test_a_program_that_cannot_be_started_is_told_of_in_words() -> None:
         async with talking(["no-such"], cwd="/", env={}, output_cap=1, line_cap=1):
             pass
 
-    with pytest.raises(CannotStart, match="no such program"):
+    with pytest.raises(CannotStart, match="there is no program"):
         asyncio.run(work())

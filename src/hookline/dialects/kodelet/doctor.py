@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from hookline.dialects._doctor import Rules
-from hookline.dialects._doctor_entries import common, entries, is_ours, program
+from hookline.dialects._doctor_entries import common, entries, is_ours, script
 from hookline.model.findings import Checkup, Finding, Severity
 
 __all__ = ["findings"]
@@ -23,8 +23,7 @@ def findings(checkup: Checkup) -> Iterator[Finding]:
             id = "script-without-interpreter"
             yield checkup.found(id, Severity.ERROR, seen.file.path, 1, what, fix)
     for seen, entry in entries(checkup):
-        started = program(checkup, _RULES, seen, entry)
-        text = started.text() if started is not None else ""
+        text = script(checkup, _RULES, seen, entry)
         if entry.event == "before_tool_call" and not is_ours(entry) and _GUARD.search(text):
             what = "when this hook fails in any way, Kodelet lets the tool run; no exit code blocks"
             fix = 'print {"blocked": true, "reason": "…"} and exit with 0 in every case of doubt'
