@@ -14,8 +14,10 @@ from hookline.model.events import Event, PermissionRequest, PreToolUse
 from hookline.model.memory import (
     MAX_FOLLOW_UPS,
     SessionMemory,
+    add_failures,
     capped,
     closed,
+    is_persons_prompt,
     latched,
     on_event,
     taught,
@@ -67,6 +69,7 @@ async def judge(
     before, after = [], []
     outcome: Outcome | None = None
     denied: tuple[Denial, ...] = ()
+    carried: tuple[str, ...] = ()
     # One plain loop: nearly always there is one name and nothing remembered, on every event.
     for session in sessions:
         old = memories.read(session)
@@ -75,12 +78,17 @@ async def judge(
         after.append(new)
         outcome = outcome or latched(new, event)
         denied = recalled((denied, new.denials)) if new.denials else denied
+        carried = carried or new.carried
     if outcome is None:
         caller = replace(caller, denied=denied) if denied else caller
         outcome = await engine.handle(event, caller)
         # What passes without a word leaves nothing to remember, but may end what was.
         if denied or outcome.answer is not PASS:
             after, outcome = _concluded(after, outcome, caller, speaker, config)
+        if event.continues:
+            after = [add_failures(memory, outcome) for memory in after]
+        elif carried and (told := _tell_model(carried, outcome, speaker)):
+            after, outcome = [replace(memory, carried=()) for memory in after], told
     if after != before:
         for session, old, new in zip(sessions, before, after, strict=True):
             if new is not old:
@@ -109,6 +117,21 @@ def _concluded(
         denial = _denial(outcome, config, caller) if verdict >= Verdict.DENY else None
         memories = [taught(memory, event, verdict, denial) for memory in memories]
     return memories, outcome
+
+
+def _tell_model(lines: Sequence[str], outcome: Outcome, speaker: Speaker) -> Outcome | None:
+    """The outcome with what the model has yet to hear; None where this event cannot carry it."""
+    rows = speaker.support.events.values()
+    if any(row.event == "user_prompt_submit" and row.can("context") for row in rows):
+        if not is_persons_prompt(outcome.event):
+            return None
+    elif outcome.event.agent.depth:
+        return None
+    answer = replace(outcome.answer, context=(*lines, *outcome.answer.context))
+    told = replace(outcome, answer=answer)
+    # A prompt that is blocked never reaches the model, and its context does not either.
+    said = speaker.translate(told).answer
+    return told if said.context and said.verdict < Verdict.ASK else None
 
 
 def _denial(outcome: Outcome, config: Config, caller: Caller) -> Denial | None:

@@ -19,7 +19,8 @@ def failure(hook: Hook, event: Event, exc: BaseException) -> tuple[str, Answer]:
     if hook.on_error is OnError.BLOCK and not event.continues and (event.gate or event.hides):
         reason = f"{text}. It guards this, so this is blocked until it works again."
         return what, deny(reason)
-    return what, PASS if hook.on_error is OnError.IGNORE else notice(text)
+    where = f" ({hook.source})" if hook.source.file else ""
+    return what, PASS if hook.on_error is OnError.IGNORE else notice(f"{text}{where}")
 
 
 def _told(exc: BaseException, hook: Hook) -> str:

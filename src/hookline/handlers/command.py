@@ -38,6 +38,8 @@ COMBINES: bool = False
 
 _SHELL = ("/bin/sh", "-c")
 _PROJECT = "HOOKLINE_PROJECT_DIR"
+# How shells and interpreters end that cannot start, or find, what they were given.
+_NOT_RUN = frozenset({2, 126, 127})
 
 
 def check(values: Mapping[str, Any], hook: Hook, services: Services) -> Sequence[KeyProblem]:
@@ -94,8 +96,9 @@ class Command:
 
         files = self._services.pins(call.hook)
         try:
+            argv = _argv(call, files, command, env)
             finished = await run(
-                _argv(call, files, command, env),
+                argv,
                 stdin=stdin,
                 cwd=hook_directory(call),
                 env=env,
@@ -106,6 +109,10 @@ class Command:
         except CannotStart as error:
             raise HandlerUnavailable(str(error)) from error
         files.finish()
+        code = finished.exit_code
+        if call.event.continues and code in _NOT_RUN and command is self._command:
+            given = argv[-1] if isinstance(command, str) else argv
+            _check_started(given, argv[0], code, hook_directory(call), env)
         return finished
 
     async def _leave(self, call: Call, stdin: bytes, env: Mapping[str, str]) -> None:
@@ -123,6 +130,24 @@ class Command:
             )
         except CannotStart as error:
             raise HandlerUnavailable(str(error)) from error
+
+
+def _check_started(
+    command: str | Sequence[str], shell: str, exit_code: int, cwd: str, env: Mapping[str, str]
+) -> None:
+    """Raises HandlerUnavailable for a command that could not do its work.
+
+    Exit code 2 keeps an agent going, and by it interpreters say that their script is missing.
+    """
+    from shutil import which
+
+    from hookline.shell.programs import find_programs, find_troubles
+
+    started = list(find_programs(command, cwd=cwd, variables=env, shell=shell))
+    # What ran before the last one had no say in a 2.
+    for program in started[-1:] if exit_code == 2 else started:
+        for trouble in find_troubles(program, lambda name: which(name, path=env["PATH"])):
+            raise HandlerUnavailable(f"{trouble.what} ({trouble.fix})")
 
 
 def _argv(

@@ -1,6 +1,7 @@
 """What one session has to remember between its events, and the rules for it. Pure values."""
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,21 +23,27 @@ from hookline.model.events import (
     ToolEvent,
     UserPromptSubmit,
 )
+from hookline.model.hook import OnError
 from hookline.model.outcome import Outcome
 from hookline.model.verdicts import Verdict
 
 __all__ = [
     "MAX_FOLLOW_UPS",
     "SessionMemory",
+    "add_failures",
     "capped",
     "closed",
     "combined",
+    "is_persons_prompt",
     "latched",
     "on_event",
     "taught",
 ]
 
 MAX_FOLLOW_UPS = 8
+_MAX_CARRIED = 4
+_CARRIED_LENGTH = 200
+T = TypeVar("T")
 _BEFORE_PROMPTS = (SessionStart, SessionResume, Setup, InstructionsLoaded)
 
 
@@ -51,13 +58,20 @@ class SessionMemory(Struct, frozen=True, kw_only=True):
     counted: str = ""
     """The id of the event that was counted last: asked about once more, it counts once."""
     denials: tuple[Denial, ...] = ()
+    carried: tuple[str, ...] = ()
+    """Failures of hooks that the model hears of with the person's next prompt."""
+
+
+def is_persons_prompt(event: Event) -> bool:
+    """Whether a person wrote this prompt, and not an agent or the client itself."""
+    return isinstance(event, UserPromptSubmit) and not (event.agent.depth or event.automatic)
 
 
 def on_event(memory: SessionMemory, event: Event, *, has_stop_flag: bool) -> SessionMemory:
     """The memory as it is when this event arrives."""
     if isinstance(event, UserPromptSubmit):
-        if event.agent.depth or event.automatic:
-            return memory  # what an agent or a client says is no person's prompt
+        if not is_persons_prompt(event):
+            return memory
         ours = bool(memory.last_follow_up) and memory.last_follow_up in event.prompt
         if ours:
             return memory
@@ -107,6 +121,18 @@ def capped(memory: SessionMemory, outcome: Outcome, *, limit: int) -> tuple[Sess
     return replace(memory, follow_ups=counts, last_follow_up=last, counted=counted), outcome
 
 
+def add_failures(memory: SessionMemory, outcome: Outcome) -> SessionMemory:
+    """The memory with a line for each hook that failed where failing must not keep agents going."""
+    lines = list(memory.carried)
+    for run in outcome.runs:
+        if run.failed and run.counts and run.hook.on_error is not OnError.IGNORE:
+            line = f"Hook `{run.hook.name}` on {outcome.event.event_id()} failed, so nothing was "
+            line += f"checked there: {' '.join(run.failed.split())}"
+            short = line if len(line) <= _CARRIED_LENGTH else f"{line[: _CARRIED_LENGTH - 1]}…"
+            lines += [] if short in lines else [short]
+    return replace(memory, carried=tuple(lines[-_MAX_CARRIED:]))
+
+
 def taught(
     memory: SessionMemory, event: ToolEvent, said: Verdict, denial: Denial | None
 ) -> SessionMemory:
@@ -130,9 +156,6 @@ def combined(before: SessionMemory, after: SessionMemory, stored: SessionMemory)
         if count != before.follow_ups.get(agent)
     }
     dropped = not after.follow_ups and bool(before.follow_ups)
-    gone = set(before.denials) - set(after.denials)
-    new = [each for each in after.denials if each not in before.denials]
-    known = [each for each in stored.denials if each not in gone and each not in new]
     return SessionMemory(
         latch=stored.latch if after.latch == before.latch else after.latch,
         holds_prompt=stored.holds_prompt
@@ -141,8 +164,16 @@ def combined(before: SessionMemory, after: SessionMemory, stored: SessionMemory)
         follow_ups={} if dropped else {**stored.follow_ups, **counts},
         last_follow_up=after.last_follow_up,
         counted=after.counted,
-        denials=(*known, *new),
+        denials=_join(before.denials, after.denials, stored.denials),
+        carried=_join(before.carried, after.carried, stored.carried),
     )
+
+
+def _join(before: tuple[T, ...], after: tuple[T, ...], stored: tuple[T, ...]) -> tuple[T, ...]:
+    """``stored`` without what ``after`` dropped, and with what it added."""
+    new = [each for each in after if each not in before]
+    known = [each for each in stored if each in after or each not in before]
+    return (*(each for each in known if each not in new), *new)
 
 
 def _agent(event: Event) -> str:

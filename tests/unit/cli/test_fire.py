@@ -370,6 +370,18 @@ class TestLines:
         ]
         assert all(list(shown) == KEYS for shown in done.lines)
 
+    def test_a_hook_that_failed_on_stop_is_told_with_the_next_prompt_of_its_session(
+        self, machine: Machine
+    ) -> None:
+        machine.trust("version: 1\nhooks:\n  - {name: check, on: stop, run: ./gone}\n")
+        lines = [("stop", "a"), ("user_prompt_submit", "b"), *[("user_prompt_submit", "a")] * 2]
+        given = "".join(event(event=name, session_id=session) for name, session in lines)
+        stop, *prompts = machine.run("fire", "--jsonl", stdin=given).lines
+        assert ["check" in text for text in stop["notice"]] == [True]
+        assert stop["verdict"] == "pass"
+        assert stop["follow_up"] == []
+        assert [len(shown["context"]) for shown in prompts] == [0, 1, 0]
+
     def test_a_bad_line_is_denied_with_an_error_and_the_rest_is_answered(
         self, machine: Machine
     ) -> None:

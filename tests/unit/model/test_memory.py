@@ -168,3 +168,16 @@ def test_a_prompt_that_was_held_back_is_not_held_again_by_an_event_beside_it() -
     before = SessionMemory(latch="enough", holds_prompt=True)
     after = SessionMemory(latch="enough")
     assert not combined(before, after, before).holds_prompt
+
+
+def test_a_line_that_one_event_adds_survives_what_another_delivers() -> None:
+    before = SessionMemory(carried=("a",))
+    added = replace(before, carried=("a", "b"))
+
+    assert combined(before, SessionMemory(), added).carried == ("b",)
+    assert combined(SessionMemory(), SessionMemory(carried=("c",)), added).carried == (
+        "a",
+        "b",
+        "c",
+    )
+    assert combined(before, added, SessionMemory()).carried == ("b",)

@@ -1,0 +1,160 @@
+"""A hook that cannot run when an agent ends: the person reads it, the model hears it, once.
+
+Law 4: a failed hook there never keeps an agent going; and what was not checked is not silent.
+Through ``hookline hook DIALECT``, each event by a desk of its own, judged by client models.
+"""
+
+import asyncio
+import json
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline import registry
+from hookline.cli.hook import Arrived, Desk
+from hookline.journals import LastingJournals
+from hookline.model.events import Event, PostToolUse, Stop, SubagentStop, UserPromptSubmit
+from hookline.model.outcome import Reply
+from hookline.model.tools import tool
+from support.clients.effects import Effect
+
+NATIVE = [name for name in registry.dialect_names() if name != "canonical"]
+# Each of them ends in another way: 127 or 126 from the shell, no start at all, and 2, by which
+# these interpreters say that their script is missing and which is "keep going" from a hook.
+BROKEN = {
+    "text": "./gone.sh",
+    "list": "[./gone.sh]",
+    "directory": "./folder",
+    "program": "no-such-program-here --check",
+    "exit 2 of sh": "sh gone.sh",
+    "exit 2 of python": "[python3, gone.py]",
+    "exit 2 of a sourced file": ". ./gone.sh",
+    "exit 2 of cd": "cd nowhere && ./gone.sh",
+    "exit 2 of one that closes": "no-such-program-here || exit 2",
+    "exit 2 after Windows line ends": "./windows.sh",
+    "fails": "exit 3",
+    "no answer": """ "echo '{'" """,
+    "killed": "kill -9 $$",
+}
+
+
+class Platform:
+    """One platform's client, with hookline installed in it."""
+
+    def __init__(self, name: str, directory: Path, run: str = "./gone.sh") -> None:
+        self.dialect: Any = registry.dialect(name)
+        self.directory = directory
+        (directory / "folder").mkdir()
+        (directory / "windows.sh").write_bytes(b"#!/bin/sh -e\r\n")
+        (directory / "windows.sh").chmod(0o755)
+        (directory / "hookline.yaml").write_text(
+            f"version: 1\nhooks:\n  - {{name: MK_CHECK, on: [stop, subagent_stop], run: {run}}}\n",
+            encoding="utf-8",
+        )
+
+    def row(self, event: type[Event]) -> Any:
+        native = self.dialect.native_for(event.event_id())
+        if not native:
+            pytest.skip(f"no {event.event_id()} there")
+        return self.dialect.support.events[native]
+
+    def fire(self, event: Event) -> tuple[str, Effect]:
+        """All that was replied, and what the client does with it."""
+        native = self.row(type(event)).native
+        payload = self.dialect.stdin(event)
+        options = {
+            "--home": str(self.directory / "state"),
+            "--user-config": str(self.directory / "none"),
+            "--config": str(self.directory / "hookline.yaml"),
+        }
+        reply = asyncio.run(
+            respond(
+                Arrived(
+                    argv=[self.dialect.id, native, *chain(*options.items())],
+                    payload=payload,
+                    env={"PATH": "/usr/bin:/bin", "HOME": str(self.directory)},
+                    cwd=str(self.directory),
+                )
+            )
+        )
+        client = import_module(f"support.clients.{self.dialect.id.replace('-', '_')}")
+        effect: Effect = client.obey(native, reply, json.loads(payload))
+        assert not effect.failed, effect.failed
+        return (reply.stdout + reply.stderr).decode(), effect
+
+    def prompt(self, session: str = "s1") -> str:
+        event = UserPromptSubmit(prompt="go on", session_id=session, cwd=str(self.directory))
+        return self.fire(event)[1].context
+
+    def stop(self, event: type[Stop | SubagentStop] = Stop) -> tuple[str, Effect]:
+        return self.fire(event(session_id="s1", cwd=str(self.directory)))
+
+
+async def respond(arrived: Arrived) -> Reply:
+    desk = Desk(LastingJournals())
+    try:
+        return await desk.respond(arrived)
+    finally:
+        await desk.aclose()
+
+
+@pytest.fixture(params=NATIVE)
+def platform(request: pytest.FixtureRequest, tmp_path: Path) -> Platform:
+    return Platform(request.param, tmp_path)
+
+
+@pytest.mark.parametrize("event", [Stop, SubagentStop])
+def test_the_person_reads_it_at_once_and_the_agent_ends(
+    platform: Platform, event: type[Stop | SubagentStop]
+) -> None:
+    told, effect = platform.stop(event)
+    assert not effect.follow_up
+    assert effect == Effect(context=effect.context)
+    assert ("MK_CHECK" in told) == platform.row(event).can("notice")
+
+
+def test_the_model_hears_of_it_once_and_in_its_own_session(platform: Platform) -> None:
+    platform.stop()
+    if not platform.row(UserPromptSubmit).can("context"):
+        assert "MK_CHECK" not in platform.prompt()  # and it is not lost, see below
+        return
+    assert "MK_CHECK" not in platform.prompt("s2")
+    heard = platform.prompt()
+    assert "MK_CHECK" in heard
+    assert "gone.sh" in heard
+    assert "MK_CHECK" not in platform.prompt()
+
+
+def test_where_a_prompt_takes_no_context_it_comes_with_the_next_event_that_does(
+    platform: Platform,
+) -> None:
+    row = platform.row(PostToolUse)
+    if platform.row(UserPromptSubmit).can("context") or not row.can("context"):
+        pytest.skip("the prompt carries it, or nothing does")
+    platform.stop()
+    platform.prompt()
+    done = PostToolUse(
+        tool=tool("shell", command="ls"), session_id="s1", cwd=str(platform.directory)
+    )
+    assert "MK_CHECK" in platform.fire(done)[1].context
+    assert "MK_CHECK" not in platform.fire(done)[1].context
+
+
+@pytest.mark.parametrize("run", ["sh more.sh", "no-such-program-here; sh more.sh"])
+def test_a_program_that_runs_and_says_2_still_keeps_it_going(run: str, tmp_path: Path) -> None:
+    platform = Platform("claude-code", tmp_path, run)
+    (tmp_path / "more.sh").write_text("echo MK_MORE >&2; exit 2\n")
+    assert "MK_MORE" in platform.stop()[1].follow_up
+    assert platform.prompt() == ""
+
+
+@pytest.mark.parametrize("run", BROKEN.values(), ids=BROKEN)
+def test_however_it_fails_it_keeps_nobody_going(run: str, tmp_path: Path) -> None:
+    platform = Platform("claude-code", tmp_path, run)
+    told, effect = platform.stop()
+    assert not effect.follow_up
+    assert "MK_CHECK" in told
+    assert "MK_CHECK" in platform.prompt()
