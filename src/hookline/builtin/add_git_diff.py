@@ -12,6 +12,7 @@ EVENTS: tuple[str, ...] = ("turn_start",)
 ALSO: tuple[str, ...] = CONTEXT_EVENTS
 PRIORITY: int = 50
 GUARD: bool = False
+NEEDS = ("git",)
 WAITS: bool = True
 
 # What has changed inside a submodule git would ask that submodule's own repository.

@@ -15,6 +15,7 @@ EVENTS: tuple[str, ...] = ("session_start",)
 ALSO: tuple[str, ...] = CONTEXT_EVENTS
 PRIORITY: int = 50
 GUARD: bool = False
+NEEDS = ("git",)
 WAITS: bool = True
 
 DEFAULT = 10

@@ -34,6 +34,7 @@ ALSO: tuple[str, ...] = (
 )
 PRIORITY: int = 50
 GUARD: bool = False
+NEEDS = ("git",)
 WAITS: bool = True
 ACTS: tuple[str, ...] = (*EVENTS, *ALSO)
 

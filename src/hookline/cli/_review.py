@@ -20,7 +20,7 @@ from hookline.config.assemble import assemble
 from hookline.config.pins import Draft, HookPins
 from hookline.config.trust import TrustedSet
 from hookline.config.types import ConfigFile
-from hookline.model.errors import TrustError
+from hookline.model.errors import Problem, TrustError
 from hookline.model.hook import Hook, Source
 from hookline.model.text import visible
 
@@ -72,6 +72,8 @@ class Review(Struct, frozen=True):
     trusted: TrustedSet | None = None
     before: ConfigFile | None = None
     """The trusted version, compiled."""
+    problems: tuple[Problem, ...] = ()
+    """Why hooks in it cannot run."""
 
     @property
     def is_news(self) -> bool:
@@ -117,6 +119,7 @@ class Review(Struct, frozen=True):
             "files": [{"path": each.path, "state": each.state} for each in changes],
             "powers": [f"{hook.name}: {text}" for hook, text in self.powers()],
             "losses": [hook.name for hook in self.losses()],
+            "problems": [str(each) for each in self.problems],
             "hooks": [
                 {
                     "name": each.hook.name,
@@ -147,6 +150,8 @@ class Review(Struct, frozen=True):
         yield from _section(
             "Pinned, so that it runs only in these bytes:", map(self._pins, self.draft.hooks)
         )
+        # Last, right above the question.
+        yield from _section("Hooks that cannot run:", map(str, self.problems))
 
     def _pins(self, pins: HookPins) -> str:
         """One line for what is pinned, and one for what may change unnoticed."""

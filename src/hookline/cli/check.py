@@ -202,7 +202,12 @@ def _drafted(app: App, path: str, state: str) -> _Checked:
         # What holds as it is on disk and cannot be read is not merely out of force.
         broken = {"own": "broken", "named": "broken", "trusted": "broken", "untrusted": "wrong"}
         return _Checked(path, broken.get(state, state), 0, _problems(exc, path))
-    return _Checked(path, state, len(draft.hooks), (), draft.hooks, draft=draft.file)
+    problems = tuple(
+        problem
+        for pins in draft.hooks
+        for problem in app.loader.find_run_problems(pins.hook, app.env, on_disk=True)
+    )
+    return _Checked(path, state, len(draft.hooks), problems, draft.hooks, draft=draft.file)
 
 
 def _problems(exc: HooklineError, file: str) -> tuple[Problem, ...]:

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from hookline import registry
+from hookline.app import App
 from hookline.cli._output import print_json
 from hookline.config.discover import project_root
 from hookline.config.pins import HookPins, pins_of
@@ -61,11 +62,14 @@ def command(
     hooks = [hook for hook in loaded.hooks if event is None or event in hook.events]
     hooks.sort(key=lambda hook: hook.priority)
     if as_json:
-        print_json(_as_json(loaded, hooks))
+        print_json(_as_json(app, loaded, hooks))
         return
     pins = _pins(loaded)
     for hook in hooks:
         _print(hook, pins.get(_key(hook)))
+        for problem in app.loader.find_run_problems(hook, app.env):
+            line = f"error: {problem.message} ({problem.hint})"
+            click.secho(f"     {visible(line)}", fg="red")
     for note in loaded.notes:
         click.secho(f"note: {visible(note.message)}", fg="yellow")
     if not hooks:
@@ -83,7 +87,7 @@ def _pins(config: Config) -> dict[tuple[Source, str], HookPins]:
     return {_key(pins.hook): pins for file in config.files for pins in pins_of(file, read)}
 
 
-def _as_json(config: Config, hooks: list[Hook]) -> dict[str, Any]:
+def _as_json(app: App, config: Config, hooks: list[Hook]) -> dict[str, Any]:
     pins = _pins(config)
     return {
         "hooks": [
@@ -103,6 +107,7 @@ def _as_json(config: Config, hooks: list[Hook]) -> dict[str, Any]:
                 "not_run_for": sorted(hook.run_by),
                 "pinned": found.pinned if (found := pins.get(_key(hook))) else (),
                 "not_pinned": found.unpinned if found else (),
+                "problems": app.loader.find_run_problems(hook, app.env),
             }
             for hook in hooks
         ],

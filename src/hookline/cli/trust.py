@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
@@ -108,13 +109,15 @@ def _check_vouched(reviews: Sequence[Review], yes: bool) -> None:
 
 def _review(loader: "Loader", standing: "Standing") -> Review:
     draft = loader.draft(standing.config)
+    found = (loader.find_run_problems(each.hook, os.environ, on_disk=True) for each in draft.hooks)
+    problems = tuple(chain.from_iterable(found))
     if standing.trusted is None:
-        return Review(draft, standing.state)
+        return Review(draft, standing.state, problems=problems)
     try:
         before = loader.trusted_file(standing.trusted)
     except (ConfigError, TrustError):
-        return Review(draft, "damaged")
-    return Review(draft, standing.state, standing.trusted, before)
+        return Review(draft, "damaged", problems=problems)
+    return Review(draft, standing.state, standing.trusted, before, problems)
 
 
 def _revoke(loader: "Loader", standings: Sequence["Standing"], yes: bool, as_json: bool) -> None:

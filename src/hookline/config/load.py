@@ -29,6 +29,7 @@ from hookline.model.ports import PinnedFiles
 if TYPE_CHECKING:
     from hookline.config.contents import Contents
     from hookline.config.pins import Draft
+    from hookline.config.runnable import RunProblem
 
 __all__ = ["Loader", "Standing"]
 
@@ -195,6 +196,21 @@ class Loader:
             return HookFiles(hook, trusted)
         by_hash = self._hashes and not self._named_by_a_person
         return VouchedFiles(hook, self._hashes) if by_hash else FreeFiles()
+
+    def find_run_problems(
+        self, hook: Hook, env: Mapping[str, str], *, on_disk: bool = False
+    ) -> "tuple[RunProblem, ...]":
+        """Why a hook cannot run; ``on_disk``: as its files are there, trusted copies or not."""
+        from hookline.config.runnable import find_run_problems
+
+        trusted = self._layers.sets.get((hook.project_dir, hook.source.file))
+
+        def runs_copy(path: str) -> bool:
+            file = trusted.find(path) if trusted is not None and not on_disk else None
+            return file is not None and not file.is_unchanged()
+
+        builtin = self._kit.services.builtin
+        return tuple(find_run_problems(hook, env, builtin=builtin, runs_copy=runs_copy))
 
     def content_of(self, hook: Hook, home: str) -> str:
         """A digest of the files that a hook names, as they run; empty when it names none.

@@ -39,6 +39,10 @@ def own_config(app: App, project: str, *, managed: str) -> Iterator[Finding]:
         if note.kind != "untrusted" or note.file not in known:
             yield from _noted(note, managed)
     yield from _not_run(config)
+    for hook in config.hooks:
+        for problem in app.loader.find_run_problems(hook, app.env):
+            where = problem.file, problem.line
+            yield _found(problem.id, _E, *where, problem.message, problem.hint)
 
 
 def _broken(app: App, error: HooklineError) -> Iterator[Finding]:

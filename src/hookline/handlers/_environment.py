@@ -12,7 +12,7 @@ from typing import Any
 from hookline.model.events.base import Event
 from hookline.model.events.tool import ToolEvent
 from hookline.model.ports import Call
-from hookline.model.variables import loads_code
+from hookline.model.variables import clean_path, loads_code
 
 __all__ = ["RUN_MARK", "hook_directory", "hook_environment"]
 
@@ -73,7 +73,7 @@ def _inherited(call: Call) -> tuple[dict[str, str], list[str]]:
         omitted = [name for name in kept if not _fits(f"{name}={kept[name]}", _SYSTEM_CAP)]
         for name in omitted:
             del kept[name]
-    kept["PATH"] = _clean_path(kept.get("PATH", ""))
+    kept["PATH"] = clean_path(kept.get("PATH", ""))
     return kept, omitted
 
 
@@ -90,11 +90,6 @@ def _kind(name: str) -> int:
     if not name or "=" in name or not _fits(name, _OWN_CAP):
         return _NEVER
     return _LOADING if loads_code(name) else _PLAIN
-
-
-def _clean_path(path: str) -> str:
-    """Only absolute entries: any other would find programs in the directory we run in."""
-    return ":".join(entry for entry in path.split(":") if entry.startswith("/")) or os.defpath
 
 
 def _fits(text: str, cap: int) -> bool:

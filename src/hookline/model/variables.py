@@ -1,9 +1,10 @@
 """Which environment variables let whoever sets them choose code that a program runs."""
 
+import os
 import re
 from functools import cache, lru_cache
 
-__all__ = ["loads_code"]
+__all__ = ["clean_path", "loads_code"]
 
 # Each of these makes some program load code, or says where it looks for code.
 _LOADER = r"""
@@ -35,3 +36,8 @@ def loads_code(name: str) -> bool:
 def _loader() -> re.Pattern[str]:
     # Slow to compile, and most events start no program.
     return re.compile(_LOADER, re.VERBOSE | re.DOTALL)
+
+
+def clean_path(path: str) -> str:
+    """Only absolute entries: any other would find programs in the directory we run in."""
+    return ":".join(entry for entry in path.split(":") if entry.startswith("/")) or os.defpath

@@ -75,6 +75,7 @@ def test_json_has_all_of_a_hook(machine: Machine) -> None:
             "not_run_for": [],
             "pinned": [str(machine.project / "guard.sh")],
             "not_pinned": ["what `./guard.sh` sources, imports or starts"],
+            "problems": [],
         }
     ]
 

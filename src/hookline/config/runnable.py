@@ -1,0 +1,113 @@
+"""Why a hook is certain not to run on this machine, each reason with its fix.
+
+Reads names, modes and first lines of files; runs and imports nothing of theirs.
+"""
+
+import os
+import shutil
+import sys
+import tokenize
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from importlib.util import find_spec
+from shlex import quote
+from symtable import Symbol, symtable
+
+from hookline.model.errors import Problem
+from hookline.model.hook import Hook, Start
+from hookline.model.ports import BuiltinModule
+from hookline.model.variables import clean_path
+from hookline.shell.programs import Program, Trouble, find_command_troubles, find_troubles
+
+__all__ = ["RunProblem", "find_run_problems"]
+
+
+class RunProblem(Problem, frozen=True):
+    """Why one hook cannot run."""
+
+    id: str = ""
+    """Stable, in kebab-case."""
+
+
+def find_run_problems(
+    hook: Hook,
+    env: Mapping[str, str],
+    *,
+    builtin: Callable[[str], BuiltinModule],
+    runs_copy: Callable[[str], bool] = lambda path: False,
+) -> Iterator[RunProblem]:
+    """Every reason why ``hook`` is certain to fail where the environment is ``env``.
+
+    ``runs_copy`` tells of a file whose trusted copy runs in its place.
+    """
+    start = hook.start or Start()
+    env = {**env, "HOOKLINE_PROJECT_DIR": hook.project_dir, **start.variables}
+    which = partial(shutil.which, path=clean_path(env.get("PATH", "")))
+    values = hook.handler.values
+    found: Iterator[Trouble] = iter(())
+    if "run" in values:
+        known = {name: env[name] for name in ("HOME", "HOOKLINE_PROJECT_DIR") if env.get(name)}
+        found = find_command_troubles(
+            values["run"],
+            cwd=hook.directory,
+            variables={**known, **start.variables},
+            which=which,
+            shell=start.interpreter[0],
+            runs_copy=runs_copy,
+        )
+    elif "python" in values:
+        found = _find_in_python(hook, values["python"], runs_copy)
+    elif "use" in values:
+        needs = getattr(builtin(values["use"]), "NEEDS", ())
+        found = (each for name in needs for each in find_troubles(Program(name=name), which))
+    for each in found:
+        who = f"on {hook.native}" if hook.native else f"hook `{hook.name}` cannot run"
+        source = hook.source
+        yield RunProblem(source.file, source.line, f"{who}: {each.what}", each.fix, id=each.id)
+
+
+def _find_in_python(hook: Hook, target: str, runs_copy: Callable[[str], bool]) -> Iterator[Trouble]:
+    source, _, function = target.rpartition(":")
+    is_file = source.endswith(".py") or "/" in source
+    base = os.path.join(hook.directory, source if is_file else source.replace(".", "/"))
+    paths = (base,) if is_file else (f"{base}.py", f"{base}/__init__.py")
+    # A relative one is looked for where the event happens.
+    if not os.path.isabs(base) or any(map(runs_copy, paths)):
+        return
+    path = next(filter(os.path.isfile, paths), None)
+    if path is not None:
+        yield from _find_in_source(path, function)
+    elif is_file:
+        yield from find_troubles(Program(path=base, is_run=os.path.isdir(base)), shutil.which)
+    else:
+        top = source.partition(".")[0]  # whose parts nobody can look for without importing it
+        is_there = os.path.isdir(os.path.join(hook.directory, top)) or top in sys.modules
+        if not is_there and find_spec(top) is None:
+            what = f"there is no Python module `{top}` in the project or installed with hookline"
+            yield Trouble("script-missing", what, f"put {paths[0]} back, or name the file itself")
+
+
+def _find_in_source(path: str, function: str) -> Iterator[Trouble]:
+    """Whether a file of Python's defines a function, as far as a parse can tell."""
+    try:
+        # As Python itself reads it, in the encoding that its first lines name.
+        with tokenize.open(path) as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            source = file.read()
+            table = symtable(source, path, "exec")
+    except OSError as error:
+        what = f"`{path}` cannot be read: {error.strerror}"
+        yield Trouble("script-unreadable", what, f"chmod u+r {quote(path)}")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        yield Trouble("script-invalid", f"`{path}` is not valid Python: {error}", "correct it")
+    else:
+        names = {each.get_name() for each in table.get_symbols() if _is_bound(each)}
+        if function not in names and "__getattr__" not in names and "import *" not in source:
+            what = f"`{path}` has no function `{function}`"
+            fix = f"define `{function}` there, or correct the name"
+            yield Trouble("function-missing", what, fix)
+
+
+def _is_bound(symbol: Symbol) -> bool:
+    return symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()

@@ -1,0 +1,200 @@
+"""Hooks that cannot run are errors in check, doctor, trust and list: each with its line and fix.
+
+What is called broken here really fails when it is run, and what is not runs.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from support.cli import Machine
+
+# What stands in `hookline.yaml`, and what the fix says.
+BROKEN = {
+    "run: ./gone.sh": "put it back",
+    "run: [./gone.sh]": "put it back",
+    "run: ./link.sh": "put it back",
+    "run: sh scripts/gone.sh": "put it back",
+    "run: [python3, gone.py]": "put it back",
+    "run: . ./gone.sh": "put it back",
+    "run: cd scripts && ./gone.sh": "put it back",
+    "run: cd nowhere && ./ok.sh": "make it",
+    "run: ./scripts": "name the script in it",
+    "run: ./noexec.sh": "chmod +x",
+    "run: [./noexec.sh]": "chmod +x",
+    "run: cat | ./noexec.sh": "chmod +x",
+    "run: ./crlf.sh": r"sed -i 's/\r$//'",
+    "run: [./crlf-env.sh]": r"sed -i 's/\r$//'",
+    "run: ./bom.sh": r"sed -i '1s/^\xef\xbb\xbf//'",
+    "run: ./no-interpreter.sh": "install /opt/none/python",
+    "run: ./no-env.sh": "install no-such-python",
+    "run: ./env-words.sh": "-S python3 -u",
+    "run: ./relative.sh": "#!/usr/bin/env NAME",
+    "run: [./long.sh]": "shorten it",
+    "run: [./plain.sh]": "#!/bin/sh",
+    "run: no-such-tool .tool_input": "install no-such-tool",
+    "run: [no-such-tool]": "install no-such-tool",
+    "run: x=$(cat); no-such-tool": "install no-such-tool",
+    "run: no-such-tool || exit 2": "install no-such-tool",
+    "run: timeout 9 no-such-tool": "install no-such-tool",
+    "python: 'gone.py:f'": "put it back",
+    "python: 'hooks.py:gone'": "define `gone`",
+    "python: 'hooks.py:inner'": "define `inner`",
+    "python: 'wrong.py:f'": "correct it",
+    "python: 'no_such_module_here:f'": "no_such_module_here.py",
+}
+EMPTY = "run: ./empty.sh"  # which runs, and checks nothing
+FINE = [
+    "run: ./ok.sh",
+    "run: [./ok.sh]",
+    "run: sh noexec.sh",
+    "run: ./plain.sh",
+    "run: ./ok.sh; exit 0",
+    "run: if command -v no-such-tool; then no-such-tool; fi",
+    "run: command -v no-such-tool || exit 0; no-such-tool",
+    "run: no-such-tool 2>/dev/null || true",
+    "run: test -x gone.sh && ./gone.sh || true",
+    "run: gone() { true; }; gone",
+    'run: PATH="$PWD/scripts:$PATH"; helper',
+    "run: cd scripts; ./helper",
+    "run: cat > /dev/null",
+    "run: '\"$HOOKLINE_PROJECT_DIR\"/ok.sh'",
+    "run: env A=1 ./ok.sh",
+    "run: [env, sh, noexec.sh]",
+    "run: ./env.sh",
+    "python: 'hooks.py:f'",
+    "python: 'hooks.py:named'",
+    "python: 'hooks.py:maybe'",
+]
+PROGRAMS = {
+    "ok.sh": b"#!/bin/sh\nexit 0\n",
+    "noexec.sh": b"#!/bin/sh\nexit 0\n",
+    "plain.sh": b"exit 0\n",
+    "empty.sh": b"",
+    "crlf.sh": b"#!/bin/sh\r\nexit 0\r\n",
+    "crlf-env.sh": b"#!/usr/bin/env sh\r\nexit 0\r\n",
+    "bom.sh": b"\xef\xbb\xbf#!/usr/bin/python3\nimport sys\n",
+    "no-interpreter.sh": b"#!/opt/none/python\n",
+    "no-env.sh": b"#!/usr/bin/env no-such-python\n",
+    "env-words.sh": b"#!/usr/bin/env python3 -u\n",
+    "env.sh": b"#! /usr/bin/env -S sh -e\nexit 0\n",
+    "relative.sh": b"#!sh\n",
+    "long.sh": b"#!/usr/bin/" + b"x/../" * 60 + b"env sh\n",
+    "scripts/helper": b"#!/bin/sh\nexit 0\n",
+    "hooks.py": b"import os.path as named\n"
+    b"def f(event):\n    def inner(): ...\n"
+    b"named = f\ntry:\n    from gone import maybe\nexcept ImportError:\n    maybe = f\n",
+    "wrong.py": b"def f(:\n",
+}
+
+
+@pytest.fixture
+def machine(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Machine:
+    machine = Machine(tmp_path, capfdbinary)
+    for name, content in PROGRAMS.items():
+        file = machine.write(name, "", 0o644 if name == "noexec.sh" else 0o755)
+        file.write_bytes(content)
+    (machine.project / "link.sh").symlink_to("nowhere")
+    return machine
+
+
+def config_lines(hooks: list[str]) -> str:
+    parts = [f"  - name: h{at}\n    on: stop\n    {hook}\n" for at, hook in enumerate(hooks)]
+    return "version: 1\nhooks:\n" + "".join(parts)
+
+
+def test_every_command_shows_every_hook_that_cannot_run_with_its_line_and_fix(
+    machine: Machine,
+) -> None:
+    broken = {**BROKEN, EMPTY: "put it back"}
+    machine.write(machine.config, config_lines([*broken]))
+    shown = [machine.call("check"), machine.call("trust", "--yes", HOOKLINE_TRUST="all")]
+    shown += [machine.call("list"), machine.call("doctor")]
+    assert [done.code for done in shown] == [1, 0, 0, 1]
+    for at, fix in enumerate(broken.values()):
+        where, who = f"{machine.config}:{3 * at + 3}", f"hook `h{at}` cannot run: "
+        for done in shown:
+            assert where in done.out
+            told = done.out.partition(who)[2].split("hook `h")[0]
+            assert fix in told, (who, done.out)
+    data = machine.call("list", "--json").json["hooks"]
+    assert [len(hook["problems"]) for hook in data] == [1] * len(broken)
+    assert all(problem["hint"] for hook in data for problem in hook["problems"])
+    problems = machine.call("check", "--json").json[0]["problems"]
+    assert [problem["line"] for problem in problems] == [3 * at + 3 for at in range(len(broken))]
+
+
+def test_what_is_called_broken_fails_and_what_is_not_runs(machine: Machine) -> None:
+    machine.trust(config_lines([*BROKEN, *FINE]))
+    assert machine.call("check").out.count("cannot run") == len(BROKEN)
+    runs = json.loads(machine.run("fire", "stop", "--json").out)["runs"]
+    failed = {run["hook"] for run in runs if run["failed"]}
+    assert failed == {f"h{at}" for at in range(len(BROKEN))}
+
+
+def test_a_builtin_that_needs_a_program_says_so(machine: Machine) -> None:
+    machine.trust("version: 1\nhooks:\n  - use: add-git-status\n")
+    assert machine.call("check").code == 0
+    empty = machine.base / "empty"
+    empty.mkdir()
+    done = machine.call("check", PATH=str(empty))
+    assert done.code == 1
+    assert "install git" in done.out
+
+
+def test_a_path_that_hooks_do_not_get_finds_nothing(machine: Machine) -> None:
+    machine.trust(config_lines(["run: helper"]))
+    done = machine.call("check", PATH=f"scripts:::{os.defpath}", cwd=machine.project)
+    assert "install helper" in done.out
+
+
+def test_an_included_file_of_another_platform_is_held_to_the_same(machine: Machine) -> None:
+    entry = {"type": "command", "command": "$CLAUDE_PROJECT_DIR/noexec.sh"}
+    settings = {"hooks": {"Stop": [{"hooks": [entry]}]}}
+    machine.write(".claude/settings.json", json.dumps(settings))
+    machine.trust("version: 1\ninclude: [.claude]\n")
+    for command in ("check", "list", "doctor"):
+        out = machine.call(command).out
+        assert f"{machine.project}/.claude/settings.json:1" in out
+        assert out.count(f"chmod +x {machine.project}/noexec.sh") == 1
+
+
+def test_a_powershell_hook_needs_powershell(machine: Machine) -> None:
+    entry = {"type": "command", "command": "Write-Output 1", "shell": "powershell"}
+    settings = {"hooks": {"Stop": [{"hooks": [entry]}]}}
+    machine.write(".claude/settings.json", json.dumps(settings))
+    machine.write(machine.config, "version: 1\ninclude: [.claude]\n")
+    out = machine.call("check", PATH="/usr/bin:/bin").out
+    assert "install pwsh" in out
+    assert "install Write-Output" not in out
+
+
+def test_a_script_whose_trusted_copy_runs_is_an_error_on_disk_alone(machine: Machine) -> None:
+    machine.trust(config_lines(["run: ./ok.sh"]))
+    (machine.project / "ok.sh").unlink()
+    assert machine.call("check").code == 1
+    assert "cannot run" not in machine.call("list").out
+    assert "script-missing" not in machine.call("doctor").out
+    runs = json.loads(machine.run("fire", "stop", "--json").out)["runs"]
+    assert [run["failed"] for run in runs] == [None]
+
+
+def test_the_persons_own_config_is_held_to_the_same(machine: Machine) -> None:
+    machine.user_file.parent.mkdir(parents=True)
+    machine.user_file.write_text(config_lines(["run: ./gone.sh", "run: ~/gone.sh"]))
+    out = machine.call("check").out
+    assert f"`{machine.user_file.parent}/gone.sh`" in out
+    assert f"`{machine.person}/gone.sh`" in out
+
+
+def test_nothing_of_a_project_runs_while_it_is_looked_at(machine: Machine) -> None:
+    machine.write("touches.py", "open('touched', 'w')\ndef f(event): ...\n")
+    machine.write("touches.sh", "#!/bin/sh\ntouch touched\n", 0o755)
+    machine.write(machine.config, config_lines(["python: 'touches.py:f'", "run: ./touches.sh"]))
+    assert machine.call("check").code == 0
+    os.mkfifo(machine.project / "pipe", 0o755)
+    machine.write(machine.config, config_lines(["run: ./pipe", "run: sh ./pipe"]))
+    machine.call("check")  # and does not wait for whoever writes to it
+    assert not (machine.project / "touched").exists()
