@@ -32,6 +32,29 @@ def test_the_callers_environment_is_a_value_never_our_own(part: str) -> None:
         assert not own, f"{path.relative_to(SRC)} looks at its own process: {own}"
 
 
+# How builtins open what is not read: a place alone (O_PATH), and a file that we have just made.
+OPENED = {"os.open(path, _OPEN)", "open(handle, 'wb')"}
+
+
+def test_builtins_read_files_through_the_one_reader_that_never_waits() -> None:
+    for path in sorted((SRC / "builtin").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func).rpartition(".")[2]
+            if called in {
+                "open",
+                "fdopen",
+                "read_text",
+                "read_bytes",
+                "mmap",
+                "FileIO",
+                "fileinput",
+            }:
+                said = ast.unparse(node)
+                assert said in OPENED, f"{path.relative_to(SRC)}: {said}; use files.read_regular"
+
+
 def test_only_the_command_line_prints() -> None:
     for path in FILES:
         if path.relative_to(SRC).parts[0] != "cli":

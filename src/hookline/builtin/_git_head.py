@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from hookline.files import read_regular
 from hookline.model.ports import Caller
 from hookline.shell import SimpleCommand
 
@@ -99,9 +100,6 @@ def _git_dir(directory: str) -> str:
 
 def _read(path: str, cap: int = _CAP) -> str:
     try:
-        if not os.path.isfile(path):
-            return ""
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(cap)
+        return read_regular(path, cap).decode("utf-8", "replace")
     except (OSError, ValueError):
         return ""

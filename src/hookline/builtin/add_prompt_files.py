@@ -1,12 +1,12 @@
 """Tells the model what is in files such as AGENTS.md: the nearest one, and the person's own."""
 
 import os
-import stat
 from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
 from hookline.builtin._docker_agent import CONTEXT_EVENTS
+from hookline.files import read_regular
 from hookline.model.answers import PASS, Answer, context
 from hookline.model.events.base import Event
 from hookline.model.ports import Caller
@@ -68,14 +68,6 @@ def _nearest(name: str, cwd: str) -> str:
 def _content(path: str) -> str:
     """What is in a file; empty for one that cannot be read, or is none."""
     try:
-        # A pipe that nobody writes to would keep the agent waiting.
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        return read_regular(path, CAP).decode("utf-8", "replace")
     except (OSError, ValueError):
         return ""
-    with open(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return ""
-        try:
-            return file.read(CAP).decode("utf-8", "replace")
-        except OSError:
-            return ""

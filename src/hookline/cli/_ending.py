@@ -1,6 +1,6 @@
 """Runs what a command does so that, told to end, it ends its hooks first."""
 
-from collections.abc import Awaitable, Coroutine, Generator, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -12,13 +12,15 @@ if TYPE_CHECKING:
 else:
     import _signal  # what `signal` adds are names for the numbers, and they take a while to make
 
-__all__ = ["ENDINGS", "INTERRUPT", "Ended", "noted", "run", "run_light"]
+__all__ = ["ENDINGS", "INTERRUPT", "Ended", "noted", "run", "run_light", "watched"]
 
 T = TypeVar("T")
 
 # Agents end a hook that takes too long by one of these; a hook's own programs would outlive it.
 ENDINGS = (_signal.SIGTERM, _signal.SIGHUP)
 INTERRUPT: int = _signal.SIGINT
+_FORCED = 3.0
+"""Seconds after such a signal when what has not ended by itself is ended."""
 
 
 class Ended(HooklineError):
@@ -29,7 +31,35 @@ def run(work: Awaitable[T]) -> T:
     """As ``asyncio.run``. Raises Ended when told to end, after everything it started is gone."""
     import asyncio  # slow to load; see run_light
 
-    return asyncio.run(_until_told(work, []))
+    with watched():
+        return asyncio.run(_until_told(work, []))
+
+
+@contextmanager
+def watched(seconds: float = 0.0, late: Callable[[], object] | None = None) -> Iterator[None]:
+    """Ends this process after ``seconds``, or soon after it was told to end.
+
+    Whatever it waits for: an event loop that waits inside a hook of ours hears no signal. ``late``
+    has the last word; without it the system ends us.
+    """
+    action = _signal.SIG_DFL if late is None else lambda number, frame: late()
+    try:
+        before = _signal.signal(_signal.SIGALRM, action)
+    except ValueError:  # only a main thread can be told
+        yield
+        return
+    _signal.setitimer(_signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        _signal.setitimer(_signal.ITIMER_REAL, 0)
+        _signal.signal(_signal.SIGALRM, before)
+
+
+def _hurry() -> None:
+    """There is not much time left for what is ``watched``."""
+    left = _signal.getitimer(_signal.ITIMER_REAL)[0]
+    _signal.setitimer(_signal.ITIMER_REAL, min(left or _FORCED, _FORCED))
 
 
 def run_light(work: Coroutine[Any, Any, T]) -> T:
@@ -67,9 +97,15 @@ def noted(*numbers: int) -> Iterator[list[int]]:
     """
     told: list[int] = []
     before: dict[int, Any] = {}
+
+    def note(number: int, frame: object) -> None:
+        told.append(number)
+        if not numbers:
+            _hurry()
+
     for number in numbers or ENDINGS:
         with suppress(ValueError):  # only a main thread can be told
-            before[number] = _signal.signal(number, lambda number, _: told.append(number))
+            before[number] = _signal.signal(number, note)
     try:
         yield told
     finally:
@@ -92,6 +128,8 @@ async def _until_told(work: Awaitable[T], told: list[int]) -> T:
         # signals to mind. NotImplementedError: Windows, where loops take no signals at all.
         with suppress(ValueError, RuntimeError, NotImplementedError):
             loop.add_signal_handler(number, end, number)
+            # The loop hears of it all the same. Its own way would begin a call anew that waits.
+            _signal.signal(number, lambda number, frame: _hurry())
     if told:
         task.cancel()  # at its first pause, which it makes before it starts anything
     try:

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -20,6 +20,9 @@ from hookline.model.errors import HooklineError
 from hookline.model.events import EVENTS, Event, Other
 from hookline.model.outcome import Outcome
 from hookline.opening import open_app
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 __all__ = ["command"]
 
@@ -100,8 +103,8 @@ def command(**given: Any) -> None:
     if options.hosts:
         app.host(*options.hosts)
     if options.jsonl:
-        sys.exit(run(_stream(app, options, sys.stdin.buffer)))
-    payload = sys.stdin.buffer.read() if options.event is None else options.payload()
+        sys.exit(run(_stream(app, options, _take_stdin())))
+    payload = _take_stdin().read() if options.event is None else options.payload()
     outcome, shown = run(_fire_once(app, options, payload))
     if options.as_json:
         print_json(shown)
@@ -110,6 +113,21 @@ def command(**given: Any) -> None:
     else:
         print_outcome(outcome)
     sys.exit(1 if "error" in shown else 0)
+
+
+def _take_stdin() -> "BinaryIO":
+    """What comes on stdin, for us alone: hooks would find nothing there."""
+    if sys.stdin is None:  # as Python has it when the descriptor is closed
+        raise HooklineError("there is nothing to read: stdin is closed")
+    try:
+        number = sys.stdin.fileno()
+    except (OSError, ValueError):  # a stream in memory
+        return sys.stdin.buffer
+    taken = os.dup(number)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, number)
+    os.close(nothing)
+    return open(taken, "rb")
 
 
 class _Options(Struct, frozen=True, kw_only=True):

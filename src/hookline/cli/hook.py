@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from hookline.cli._ending import ENDINGS, INTERRUPT, noted, run_light
+from hookline.cli._ending import ENDINGS, INTERRUPT, noted, run_light, watched
 from hookline.cli._exchange import Arrived, Exchange
 from hookline.cli._hook_options import HookOptions, allowance
 from hookline.cli._streams import GRACE, deliver, read
@@ -24,6 +24,8 @@ from hookline.model.moments import begin_moment, end_moment
 from hookline.model.outcome import Reply
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import click
 
     from hookline.app import App
@@ -220,14 +222,35 @@ def main(argv: Sequence[str], began: float | None = None) -> int:
     arrived = Arrived(argv=argv, payload=b"", env=dict(os.environ), cwd=_directory(), arrived=began)
     with noted() as told:
         try:
-            arrived = replace(arrived, payload=read(sys.stdin, until, told))
-            reply = run_light(_answered(arrived))
+            # What judges should be over by then; what has not come back gets no longer.
+            with watched(until - monotonic() + GRACE / 2, lambda: _give_up(arrived)):
+                arrived = replace(arrived, payload=read(sys.stdin, until, told))
+                reply = run_light(_answered(arrived))
         except (Exception, KeyboardInterrupt) as exc:
             reply = _begun(arrived).refusal(exc)
         with noted(INTERRUPT, *ENDINGS) as hurried:
-            streams = [(sys.stdout, reply.stdout), (sys.stderr, reply.stderr)]
-            arrives, _ = deliver(streams, max(until, monotonic() + GRACE), hurried)
-            return reply.exit_code if arrives else _last_word(arrived)
+            return _handed_over(arrived, reply, max(until, monotonic() + GRACE), hurried)
+
+
+def _handed_over(
+    arrived: Arrived, reply: Reply, until: float, hurried: "Collection[int]" = ()
+) -> int:
+    """Writes the reply; returns the exit code."""
+    streams = [(sys.stdout, reply.stdout), (sys.stderr, reply.stderr)]
+    arrives, _ = deliver(streams, until, hurried)
+    return reply.exit_code if arrives else _last_word(arrived)
+
+
+def _give_up(arrived: Arrived) -> None:
+    """The last answer, given from wherever this process waits. Does not return."""
+    code = 2
+    try:
+        reply = _begun(arrived).refusal(HooklineError("its hooks did not answer in time"))
+        code = _handed_over(arrived, reply, monotonic() + GRACE)
+    except Exception:
+        os.write(2, b"hookline: its hooks did not answer in time\n")
+    finally:
+        os._exit(code)
 
 
 def alone(argv: Sequence[str]) -> int:

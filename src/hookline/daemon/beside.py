@@ -75,8 +75,7 @@ class Beside:
         )
         watchdog = Watchdog(loop, self._stuck, lambda: self._log.number)
         loop.set_exception_handler(self._log.on_exception)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            loop.add_signal_handler(number, self._on_told)
+        watchdog.heed(self._on_told)
         silence()
         keep_memory()
         watchdog.watch()
@@ -169,7 +168,7 @@ class Beside:
 
     # Going
 
-    def _on_told(self) -> None:
+    def _on_told(self, number: signal.Signals) -> None:
         """Told once, what runs is finished; told again, it is not."""
         if self._told_to_end:
             self._server.cancel()

@@ -6,9 +6,9 @@ Knows the disk and places; must not know what stands in a file, nor any platform
 import errno
 import os
 import shlex
-import stat
 from collections.abc import Iterator, Mapping
 
+from hookline.files import read_regular
 from hookline.model.findings import Finding, Seen, Severity
 from hookline.model.hook import Layer
 from hookline.model.native import NativePlace, Where
@@ -48,7 +48,7 @@ def _named(files: NativeFiles, named: tuple[str, ...]) -> Iterator[NativePlace]:
     """Files that a person, or an installation, named: those of this platform."""
     for path in named:
         try:
-            owned = files.owns(path, _read(path))
+            owned = files.owns(path, read_regular(path, _LARGEST))
         except OSError:
             continue  # whoever named it is told elsewhere
         if owned:
@@ -73,21 +73,13 @@ def _paths(files: NativeFiles, place: NativePlace, found: list[Finding]) -> list
 
 def _content(files: NativeFiles, path: str, found: list[Finding]) -> bytes | None:
     try:
-        return _read(path)
+        return read_regular(path, _LARGEST)
     except _ABSENT as error:
         if os.path.islink(path):
             found.append(_unreadable(files, path, error))
     except OSError as error:
         found.append(_unreadable(files, path, error))
     return None
-
-
-def _read(path: str) -> bytes:
-    # Without O_NONBLOCK a pipe in the file's place would be waited for.
-    with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise _failed(errno.EINVAL)
-        return file.read(_LARGEST)
 
 
 def _failed(number: int) -> OSError:

@@ -5,7 +5,6 @@ Reads files and starts nothing. What a definition says is untrusted: a repositor
 
 import os
 import re
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from time import time_ns
@@ -15,6 +14,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.files import read_regular
 from hookline.jsontext import JsonTextError, parse
 from hookline.pinning.places import PROJECT, Place, Places, placed
 from hookline.secrets import redact
@@ -183,17 +183,14 @@ def _defined(place: Place, path: str, project: str) -> Iterator[Definition]:
 
 def _read(path: str) -> Any:
     try:
-        # A pipe that nobody writes to would keep the agent waiting.
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        content = read_regular(path, _MOST_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise _Unreadable(error.strerror or "it cannot be read") from error
-    with open(handle, "rb") as file:
-        now = os.fstat(handle)
-        if now.st_size > _MOST_BYTES or not stat.S_ISREG(now.st_mode):
-            raise _Unreadable(f"it is no file of at most {_MOST_BYTES:,} bytes")
-        return _decoded(path, file.read(_MOST_BYTES))
+    if len(content) > _MOST_BYTES:
+        raise _Unreadable(f"it has more than {_MOST_BYTES:,} bytes")
+    return _decoded(path, content)
 
 
 def _decoded(path: str, content: bytes) -> Any:

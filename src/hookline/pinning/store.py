@@ -14,6 +14,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from hookline.files import read_regular
 from hookline.model.errors import TrustError
 from hookline.pinning.pins import Change, Pin
 
@@ -104,12 +105,7 @@ class PinStore:
         """A project's file as it is on disk; None where there is none. Raises TrustError."""
         path = os.path.join(os.path.realpath(project), PROJECT_FILE)
         try:
-            # A pipe that nobody writes to would keep the agent waiting.
-            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            with open(handle, "rb") as file:
-                if not stat.S_ISREG(os.fstat(handle).st_mode):
-                    raise TrustError(f"`{path}` is no regular file")
-                content = file.read(_MOST_BYTES)
+            content = read_regular(path, _MOST_BYTES)
         except FileNotFoundError:
             return None
         except OSError as error:

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from hookline.builtin.no_workarounds.doings import Deed, Doing
+from hookline.files import read_regular
 from hookline.model.denials import DeniedAct
 
 __all__ = ["ALL_OF_IT", "FILED", "in_python", "same"]
@@ -140,7 +141,7 @@ def _is_tracked(path: str) -> bool:
         with suppress(OSError, ValueError):
             if os.path.getsize(index) > _MAX_INDEX:
                 return False
-            with open(index, "rb") as file:
-                return os.path.relpath(path, directory).encode("utf-8", "replace") in file.read()
+            content = read_regular(index, _MAX_INDEX)
+            return os.path.relpath(path, directory).encode("utf-8", "replace") in content
         directory = os.path.dirname(directory)
     return False

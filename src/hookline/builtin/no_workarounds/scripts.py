@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from hookline.builtin.no_workarounds.doings import Ground
+from hookline.files import read_regular
 
 __all__ = ["SYSTEM", "Script", "recipes", "script", "text_of"]
 
@@ -42,8 +43,7 @@ def text_of(word: str, bases: tuple[str, ...], ground: Ground) -> tuple[str, str
                 continue
             if not ground.may_read():
                 return None
-            with open(path, "rb") as file:
-                content = file.read(_MAX_BYTES + 1)
+            content = read_regular(path, _MAX_BYTES + 1)
         except (OSError, ValueError):
             continue
         if b"\0" in content[:1024]:

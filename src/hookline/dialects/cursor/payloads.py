@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from hookline.dialects.cursor.tools import native_call
+from hookline.files import read_regular
 from hookline.model.events import (
     AfterLlmCall,
     CompactionEvent,
@@ -138,10 +139,7 @@ def _mcp_call(tool: Tool) -> dict[str, Any]:
 def _content(path: str) -> str:
     """What the agent is about to read: hooks that look for secrets look for them here."""
     try:
-        if not os.path.isfile(path):
-            return ""
-        with open(path, "rb") as file:
-            return file.read(_CONTENT_CAP).decode("utf-8", "replace")
+        return read_regular(path, _CONTENT_CAP).decode("utf-8", "replace")
     except (OSError, ValueError):
         return ""
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from time import monotonic
 from typing import Any
 
+from hookline.files import read_regular
 from hookline.model.errors import HandlerUnavailable, IllegalValueError
 
 __all__ = ["TOOLS", "Looking"]
@@ -156,15 +157,11 @@ class Looking:
 
 def _content(path: str) -> str | None:
     """What a text file has in it; None for any other file."""
-    # A pipe or a device would hold the judge up for as long as it likes.
-    if not os.path.isfile(path) or os.path.getsize(path) > _FILE_CAP:
-        return None
     try:
-        with open(path, "rb") as file:
-            raw = file.read(_FILE_CAP)
+        raw = read_regular(path, _FILE_CAP + 1)
     except OSError:
         return None
-    if b"\0" in raw:
+    if b"\0" in raw or len(raw) > _FILE_CAP:
         return None
     return raw.decode("utf-8", "replace")
 

@@ -1,7 +1,9 @@
 """Database clients and the tasks of frameworks that empty or drop databases."""
 
+import os
 import re
 from collections.abc import Iterator
+from stat import S_ISFIFO, S_ISSOCK
 
 from hookline.builtin.shell_guard.arguments import parse
 from hookline.builtin.shell_guard.families.code import ROWS
@@ -11,6 +13,7 @@ from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
 from hookline.builtin.shell_guard.targets import targets
 from hookline.builtin.shell_guard.world import World
+from hookline.files import read_regular
 
 __all__ = ["CLIENTS", "FAMILY", "scripted"]
 
@@ -50,17 +53,28 @@ def _sql(act: Act, world: World) -> Iterator[Finding]:
 def scripted(act: Act, name: str, world: World) -> Iterator[Finding]:
     """A file of statements: looked into, or else judged by its name."""
     for target in targets(name, act, world):
+        # A name such as /dev/stdin is to be seen before it leads to a file that is ours.
+        path = name if name.startswith(("/dev/", "/proc/")) else target.path
+        text = f"{act.name} … {name}"
+        is_seen = False
         try:
-            with open(target.path, encoding="utf-8", errors="replace") as file:
-                yield from judged_sql(file.read(_MAX_SCRIPT), f"{act.name} … {name}")
+            script = read_regular(path, _MAX_SCRIPT + 1)
+            is_seen = len(script) <= _MAX_SCRIPT
+            yield from judged_sql(script[:_MAX_SCRIPT].decode("utf-8", "replace"), text)
         except (OSError, ValueError):
-            if _TELLING.search(name):
-                yield risky(
-                    "deletes",
-                    f"{act.name} … {name}",
-                    "its statements cannot be seen",
-                    radius="high",
-                )
+            if _is_pipe(target.path):
+                yield risky("unreadable", text, "its statements come through a pipe")
+        if not is_seen and _TELLING.search(name):
+            yield risky("deletes", text, "its statements cannot be seen", radius="high")
+
+
+def _is_pipe(path: str) -> bool:
+    """Whether somebody else writes what is read there, when it is read."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return S_ISFIFO(mode) or S_ISSOCK(mode)
 
 
 def _drops(act: Act, world: World) -> Iterator[Finding]:

@@ -1,0 +1,31 @@
+"""Reads regular files that somebody else names, bounded and without waiting.
+
+A FIFO, a terminal or a device in a file's place would hold the agent up for as long as it likes,
+and one of them may be our own stdin.
+"""
+
+import os
+from errno import EINVAL
+from stat import S_ISREG
+
+__all__ = ["read_regular"]
+
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+# What these name is another thing in this process than in the one that a command starts.
+_OUR_OWN = ("/dev/std", "/dev/fd/", "/dev/tty", "/proc/", "/sys/")
+
+
+def read_regular(path: str, limit: int, *, follow: bool = True) -> bytes:
+    """The first ``limit`` bytes of a regular file; raises OSError or ValueError for all else."""
+    # Before it is opened: to open a device may do something.
+    is_regular = S_ISREG(os.stat(path, follow_symlinks=follow).st_mode)
+    if not is_regular or os.path.normpath(path).startswith(_OUR_OWN):
+        raise OSError(EINVAL, "not a regular file", path)
+    handle = os.open(path, _FLAGS | (0 if follow else os.O_NOFOLLOW))
+    try:
+        if not S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(EINVAL, "not a regular file", path)
+        with open(handle, "rb", closefd=False) as file:
+            return file.read(limit) or b""
+    finally:
+        os.close(handle)
