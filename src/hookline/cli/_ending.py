@@ -19,7 +19,7 @@ T = TypeVar("T")
 # Agents end a hook that takes too long by one of these; a hook's own programs would outlive it.
 ENDINGS = (_signal.SIGTERM, _signal.SIGHUP)
 INTERRUPT: int = _signal.SIGINT
-_FORCED = 3.0
+_FORCED = 2.0
 """Seconds after such a signal when what has not ended by itself is ended."""
 
 
