@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BriefJournals", "Journals", "LastingJournals", "journal_file"]
 
+_KEPT = 16
+
 
 def journal_file(home: str) -> str:
     """Where the journal of a state directory lies."""
@@ -52,7 +54,10 @@ class BriefJournals:
 
 
 class LastingJournals:
-    """For a process that answers many: each journal stays open while its settings are the same."""
+    """For a process that answers many: journals stay open while their settings are the same.
+
+    Those that were used last, that is: a line may name any state directory.
+    """
 
     def __init__(self) -> None:
         self.together = Together()
@@ -75,7 +80,13 @@ class LastingJournals:
                 from hookline.store.journal import SqliteJournal
 
                 journal = SqliteJournal(journal_file(home), wanted, together=self.together)
-            self._open[home] = wanted, journal
+        # As the newest; to an older one that is closed, an event under way is written all the same.
+        self._open.pop(home, None)
+        self._open[home] = wanted, journal
+        while len(self._open) > _KEPT:
+            _, oldest = self._open.pop(next(iter(self._open)))
+            if oldest is not None:
+                self._close(oldest)
         return journal
 
     def _close(self, journal: Journal) -> None:

@@ -75,6 +75,15 @@ class Place:
         )
         return self.runner.run(self.desk.respond(arrived))
 
+    def arrived(self, home: Path) -> Arrived:
+        payload = {"event": "pre_tool_use", "tool": {"name": "shell", "command": "rm x"}}
+        return Arrived(
+            argv=["canonical", "--home", str(home), "--user-config", str(self.config)],
+            payload=json.dumps({**payload, "cwd": str(self.project)}).encode(),
+            env={"PATH": "/usr/bin:/bin"},
+            cwd=str(self.project),
+        )
+
     def recorded(self) -> list[Recorded]:
         return list(Reader(journal_file(str(self.state))).query())
 
@@ -355,3 +364,35 @@ def test_only_between_begin_and_end_events_share_their_looks(place: Place) -> No
         return seen
 
     assert place.runner.run(together()) == [False, True, False]
+
+
+def test_journals_of_many_homes_do_not_stay_open_and_lose_nothing(place: Place) -> None:
+    place.write(DENY)
+    homes = [place.project.parent / f"home-{number}" for number in range(60)]
+    place.reply("rm x", "pre_tool_use", None, "--home", str(homes[0]))
+    before = len(os.listdir("/proc/self/fd"))
+    for home in [*homes[1:], homes[0]]:
+        place.reply("rm x", "pre_tool_use", None, "--home", str(home))
+    assert len(os.listdir("/proc/self/fd")) - before < 3 * 20
+    place.runner.run(place.desk.aclose())
+    counts = [len(list(Reader(journal_file(str(home))).query())) for home in homes]
+    assert counts == [2, *[1] * 59]
+
+
+def test_an_event_under_way_is_written_to_a_journal_that_was_closed_meanwhile(
+    place: Place,
+) -> None:
+    homes = [place.project.parent / f"home-{number}" for number in range(60)]
+    place.write(DENY)
+
+    async def all_at_once() -> None:
+        place.desk.begin()
+        replies = [place.desk.respond(place.arrived(home)) for home in homes]
+        await asyncio.gather(*replies)
+        done = asyncio.Event()
+        place.desk.end(lambda _: done.set())
+        await done.wait()
+
+    place.runner.run(all_at_once())
+    place.runner.run(place.desk.aclose())
+    assert all(len(list(Reader(journal_file(str(home))).query())) == 1 for home in homes)

@@ -1,6 +1,7 @@
 """Every installer, on every file that people have: in, twice, out, and with an edit between."""
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -162,3 +163,33 @@ def test_links_are_written_through_and_stay_links(machine: Machine, records: Rec
     uninstall(installer, machine, records)
     assert file.is_symlink()
     assert real.read_bytes() == b'{"a": 1}'
+
+
+# Their hook files have no place for a limit: the client ends every hook after so many seconds.
+FIXED = {"kodelet": 30.0}
+
+
+@pytest.mark.parametrize("name", registry.installer_names())
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("timeout", [None, 20, 3600])
+def test_every_entry_has_a_limit_and_the_line_in_it_knows_that_one(
+    name: str, shared: bool, timeout: int | None, machine: Machine, records: Records
+) -> None:
+    installer = registry.installer(name)
+    reader = registry.native_files()[name]
+    scope = Scope.PROJECT if shared and Scope.PROJECT in installer.scopes else installer.scopes[0]
+    call = replace(CALL, timeout=timeout, shared=shared)
+    start = starts_for(name).get("hooks of others")
+    for target in installer.targets(machine, scope, shared=shared):
+        written = installer.add(target, None if name in FIXED else start, call)
+        entries = reader.read(target.file, written).entries
+        ours = [
+            entry for entry in entries if name in FIXED or f"hook {name} " in str(entry.command)
+        ]
+        assert {entry.event for entry in ours} >= set(target.events or installer.events())
+        for entry in ours:
+            limit = FIXED.get(name) or entry.timeout
+            assert limit is not None, f"{entry.event} has no limit of its own"
+            line = written.decode() if name in FIXED else str(entry.command)
+            (told,) = re.findall(rf"hook {name} .*?--timeout (\d+)", line)
+            assert float(told) == (min(limit, timeout or limit) if name in FIXED else limit)
