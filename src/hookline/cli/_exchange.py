@@ -70,6 +70,8 @@ class Exchange:
         self.speaker = registry.dialect(self.named) if self.named and self.named != AUTO else None
         self.clients = _clients(self.named, self.name, arrived.payload, arrived.env)
         self.speaker = self.clients or self.speaker
+        if "\0" in arrived.cwd:
+            raise DecodeError("the directory that it was called in has a NUL character in its name")
         return parse(arrived.argv)
 
     def decoded(self) -> Event:

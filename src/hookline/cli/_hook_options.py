@@ -59,6 +59,8 @@ def parse(argv: Sequence[str]) -> HookOptions:
 @lru_cache(256)
 def _parsed(argv: tuple[str, ...]) -> HookOptions:
     words, values, flaw = _sorted_out(argv)
+    if "\0" in "".join(argv):
+        raise HooklineError("an option has a NUL character in it, which no path has")
     if flaw:
         raise HooklineError(f"{flaw}; {_USAGE}")
     if not 1 <= len(words) <= 2:

@@ -16,4 +16,4 @@ def home_of(argv: tuple[str, ...]) -> str | None:
             value = next(words, "")
             # As clients read it, and `hookline hook`: the last of two counts.
             home = value if word == "--home" else home
-    return home if os.path.isabs(home) else None
+    return home if os.path.isabs(home) and "\0" not in home else None

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from hookline.cli.hook import Arrived, Desk
@@ -368,12 +369,19 @@ def test_only_between_begin_and_end_events_share_their_looks(place: Place) -> No
 
 def test_journals_of_many_homes_do_not_stay_open_and_lose_nothing(place: Place) -> None:
     place.write(DENY)
+    journals = LastingJournals()
+    place.desk = Desk(journals)
+
+    async def closed() -> None:
+        await asyncio.gather(*journals._closing)
+
     homes = [place.project.parent / f"home-{number}" for number in range(60)]
     place.reply("rm x", "pre_tool_use", None, "--home", str(homes[0]))
     before = len(os.listdir("/proc/self/fd"))
     for home in [*homes[1:], homes[0]]:
         place.reply("rm x", "pre_tool_use", None, "--home", str(home))
-    assert len(os.listdir("/proc/self/fd")) - before < 3 * 20
+    place.runner.run(closed())
+    assert len(os.listdir("/proc/self/fd")) - before < 120
     place.runner.run(place.desk.aclose())
     counts = [len(list(Reader(journal_file(str(home))).query())) for home in homes]
     assert counts == [2, *[1] * 59]
@@ -396,3 +404,28 @@ def test_an_event_under_way_is_written_to_a_journal_that_was_closed_meanwhile(
     place.runner.run(all_at_once())
     place.runner.run(place.desk.aclose())
     assert all(len(list(Reader(journal_file(str(home))).query())) == 1 for home in homes)
+
+
+@pytest.mark.parametrize(
+    ("words", "fields"),
+    [
+        ((), {"cwd": "/a\0b"}),
+        (("--home", "/a\0b"), {}),
+        (("--config", "/a\0b"), {}),
+        (("--user-config", "\0"), {}),
+        (("--trust-env", "\0"), {}),
+    ],
+)
+def test_a_nul_in_a_directory_or_an_option_is_a_deny_that_says_so(
+    place: Place, words: tuple[str, ...], fields: dict[str, Any]
+) -> None:
+    place.write(PASS)
+    arrived = place.arrived(place.state)
+    arrived = msgspec.structs.replace(arrived, argv=[*arrived.argv, *words], **fields)
+    arrived = msgspec.structs.replace(
+        arrived, argv=["canonical", "pre_tool_use", *arrived.argv[1:]]
+    )
+    said = json.loads(place.runner.run(place.desk.respond(arrived)).stdout)
+    assert said["verdict"] == "deny"
+    assert "NUL character" in said["reason"]
+    assert "Error" not in said["reason"]
