@@ -25,7 +25,13 @@ PROGRAM = "hookline-client"
 # Then static: a program that needs no loader starts in half the time. Not every system has what
 # that takes (macOS, or a Linux without the static C library).
 BARE = "bare.flags"
-LINKINGS: tuple[list[str], ...] = (["-static", "-s"], [])
+HARDENED = ["-fPIE", "-fstack-protector-strong", "-Wl,-z,relro,-z,now"]
+LINKINGS: tuple[list[str], ...] = (
+    ["-static-pie", "-s", *HARDENED],
+    ["-static", "-s"],
+    ["-pie", *HARDENED],
+    [],
+)
 
 
 class ClientBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # generic in newer versions only

@@ -7,6 +7,7 @@ import os
 import platform
 import shutil
 import stat
+import struct
 import subprocess
 import sys
 import zipfile
@@ -136,16 +137,40 @@ def test_a_new_client_takes_the_place_of_one_that_is_running(sources: Sources) -
             running.kill()
 
 
-def test_a_system_without_the_static_c_library_gets_a_client_that_is_linked(
-    sources: Sources, tmp_path: Path
+@pytest.mark.parametrize(
+    "refused",
+    [" -nostdlib ", " -static", " -static-pie ", " -nostdlib | -static-pie ", " -static| -pie "],
+)
+def test_a_system_that_lacks_something_gets_a_client_that_is_linked_without_it(
+    sources: Sources, tmp_path: Path, refused: str
 ) -> None:
+    cases = "|".join(f'*"{each}"*' for each in refused.split("|"))
     compiler = tmp_path / "cc"
-    compiler.write_text('#!/bin/sh\ncase " $* " in *" -static "*) exit 1;; esac\nexec cc "$@"\n')
+    compiler.write_text(f'#!/bin/sh\ncase " $* " in {cases}) exit 1;; esac\nexec cc "$@"\n')
     compiler.chmod(0o755)
 
     sources.build("build_editable", CC=str(compiler))
 
     assert version_of(sources.program) == f"{__version__}\n".encode()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="of a program for Linux")
+@pytest.mark.parametrize("refused", ["", " -nostdlib ", " -static"])
+def test_the_client_lies_anywhere_and_its_constants_stay_constant(
+    sources: Sources, tmp_path: Path, refused: str
+) -> None:
+    compiler = tmp_path / "cc"
+    case = f'case " $* " in *"{refused}"*) exit 1;; esac\n' if refused else ""
+    compiler.write_text(f'#!/bin/sh\n{case}exec cc "$@"\n')
+    compiler.chmod(0o755)
+    sources.build("build_editable", CC=str(compiler))
+
+    content = sources.program.read_bytes()
+    size, count = struct.unpack_from("<HH", content, 54)
+    (start,) = struct.unpack_from("<Q", content, 32)
+    kinds = [struct.unpack_from("<I", content, start + size * each)[0] for each in range(count)]
+    assert struct.unpack_from("<H", content, 16) == (3,)  # ET_DYN
+    assert 0x6474E552 in kinds  # PT_GNU_RELRO
 
 
 @pytest.mark.parametrize("compiler", ["cc", "gcc", "clang", "musl-gcc"])
