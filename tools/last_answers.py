@@ -24,14 +24,15 @@ _C = """/* Generated from the encoders by tools/last_answers.py: run `make gener
 
 #define LAST_REASON {reason}
 
-static const char *const TEXTS[] = {{
+/* Texts themselves and no pointers to them: those would be put right at each start. */
+static const char TEXTS[][{longest_text}] = {{
 {texts}
 }};
 
 /* What is said on an event; a row without one is for those that its platform does not know.
  * `out`, `err` and `pass` are numbers of texts. */
 static const struct last {{
-    const char *dialect, *event;
+    char dialect[{longest_dialect}], event[{longest_event}];
     unsigned char out, err, pass, code;
     bool closes;
 }} LAST[] = {{
@@ -106,11 +107,14 @@ def as_c() -> str:
     texts, table = _table()
     lines = []
     for row, numbers in table:
-        event = "NULL" if row.event is None else _quoted(row.event)
+        event = _quoted(row.event or "")
         rest = map(str, (*numbers, row.refusal.exit_code, int(row.closes)))
         lines.append(f"    {{{', '.join((_quoted(row.dialect), event, *rest))}}},")
     return _C.format(
         reason=_quoted(REASON),
+        longest_text=1 + max(len(text.encode()) for text in texts),
+        longest_dialect=1 + max(len(row.dialect) for row, _ in table),
+        longest_event=1 + max(len(row.event or "") for row, _ in table),
         texts="\n".join(f"    {_quoted(text)}," for text in texts),
         rows="\n".join(lines),
     )

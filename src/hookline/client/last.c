@@ -32,7 +32,7 @@ static const struct last *row_of(const char *dialect, const char *event) {
     for (size_t i = 0; i < sizeof LAST / sizeof *LAST; i++) {
         if (strcmp(LAST[i].dialect, dialect) != 0)
             continue;
-        if (LAST[i].event == NULL)
+        if (*LAST[i].event == 0)
             general = &LAST[i];
         else if (event != NULL && strcmp(LAST[i].event, event) == 0)
             return &LAST[i];

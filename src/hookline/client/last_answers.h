@@ -4,7 +4,8 @@
 
 #define LAST_REASON "hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend."
 
-static const char *const TEXTS[] = {
+/* Texts themselves and no pointers to them: those would be put right at each start. */
+static const char TEXTS[][300] = {
     "",
     "hookline: hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\n",
     "{\"action\":\"block\",\"reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\",\"metadata\":{\"hookId\":\"hookline\"}}\n",
@@ -40,7 +41,7 @@ static const char *const TEXTS[] = {
 /* What is said on an event; a row without one is for those that its platform does not know.
  * `out`, `err` and `pass` are numbers of texts. */
 static const struct last {
-    const char *dialect, *event;
+    char dialect[14], event[30];
     unsigned char out, err, pass, code;
     bool closes;
 } LAST[] = {
@@ -55,7 +56,7 @@ static const struct last {
     {"basecoat", "PostCompact", 0, 1, 0, 0, 0},
     {"basecoat", "OnError", 0, 1, 0, 0, 0},
     {"basecoat", "OnBudgetExceeded", 2, 1, 0, 0, 1},
-    {"basecoat", NULL, 2, 1, 0, 0, 1},
+    {"basecoat", "", 2, 1, 0, 0, 1},
     {"canonical", "session_start", 4, 1, 4, 0, 0},
     {"canonical", "session_end", 4, 1, 4, 0, 0},
     {"canonical", "session_resume", 4, 1, 4, 0, 0},
@@ -108,7 +109,7 @@ static const struct last {
     {"canonical", "loop_detected", 4, 1, 4, 0, 0},
     {"canonical", "error", 4, 1, 4, 0, 0},
     {"canonical", "other", 4, 1, 4, 0, 0},
-    {"canonical", NULL, 5, 1, 4, 0, 1},
+    {"canonical", "", 5, 1, 4, 0, 1},
     {"claude-code", "SessionStart", 0, 1, 0, 0, 0},
     {"claude-code", "SessionEnd", 0, 1, 0, 0, 0},
     {"claude-code", "Setup", 0, 1, 0, 0, 0},
@@ -142,7 +143,7 @@ static const struct last {
     {"claude-code", "Elicitation", 0, 7, 0, 2, 1},
     {"claude-code", "ElicitationResult", 0, 1, 0, 0, 0},
     {"claude-code", "MessageDisplay", 0, 1, 0, 0, 0},
-    {"claude-code", NULL, 9, 1, 0, 0, 1},
+    {"claude-code", "", 9, 1, 0, 0, 1},
     {"codex", "SessionStart", 0, 1, 0, 0, 0},
     {"codex", "SessionEnd", 0, 1, 0, 0, 0},
     {"codex", "UserPromptSubmit", 6, 12, 0, 0, 1},
@@ -157,7 +158,7 @@ static const struct last {
     {"codex", "PostCompact", 0, 1, 0, 0, 0},
     {"codex", "Stop", 0, 1, 0, 0, 0},
     {"codex", "Interrupt", 0, 1, 0, 0, 0},
-    {"codex", NULL, 9, 12, 0, 0, 1},
+    {"codex", "", 9, 12, 0, 0, 1},
     {"copilot", "sessionStart", 0, 1, 0, 0, 0},
     {"copilot", "sessionEnd", 0, 1, 0, 0, 0},
     {"copilot", "userPromptSubmitted", 6, 1, 0, 0, 1},
@@ -188,7 +189,7 @@ static const struct last {
     {"copilot", "Stop", 0, 1, 0, 0, 0},
     {"copilot", "Notification", 0, 1, 0, 0, 0},
     {"copilot", "ErrorOccurred", 0, 1, 0, 0, 0},
-    {"copilot", NULL, 16, 1, 0, 0, 1},
+    {"copilot", "", 16, 1, 0, 0, 1},
     {"copilot-cloud", "sessionStart", 0, 1, 0, 0, 0},
     {"copilot-cloud", "sessionEnd", 0, 1, 0, 0, 0},
     {"copilot-cloud", "userPromptSubmitted", 6, 1, 0, 0, 1},
@@ -212,7 +213,7 @@ static const struct last {
     {"copilot-cloud", "PreCompact", 0, 1, 0, 0, 1},
     {"copilot-cloud", "Stop", 0, 1, 0, 0, 0},
     {"copilot-cloud", "ErrorOccurred", 0, 1, 0, 0, 0},
-    {"copilot-cloud", NULL, 16, 1, 0, 0, 1},
+    {"copilot-cloud", "", 16, 1, 0, 0, 1},
     {"cursor", "preToolUse", 17, 1, 18, 0, 1},
     {"cursor", "beforeShellExecution", 17, 1, 18, 0, 1},
     {"cursor", "beforeMCPExecution", 17, 1, 18, 0, 1},
@@ -234,7 +235,7 @@ static const struct last {
     {"cursor", "stop", 0, 1, 18, 0, 0},
     {"cursor", "afterAgentResponse", 0, 1, 18, 0, 0},
     {"cursor", "afterAgentThought", 0, 1, 18, 0, 0},
-    {"cursor", NULL, 17, 1, 18, 0, 1},
+    {"cursor", "", 17, 1, 18, 0, 1},
     {"docker-agent", "pre_tool_use", 23, 1, 0, 0, 1},
     {"docker-agent", "pre_tool_use+preempt", 23, 1, 0, 0, 1},
     {"docker-agent", "permission_request", 24, 1, 0, 0, 1},
@@ -262,7 +263,7 @@ static const struct last {
     {"docker-agent", "notification", 0, 1, 0, 0, 0},
     {"docker-agent", "on_error", 0, 1, 0, 0, 0},
     {"docker-agent", "on_max_iterations", 0, 1, 0, 0, 0},
-    {"docker-agent", NULL, 23, 1, 0, 0, 1},
+    {"docker-agent", "", 23, 1, 0, 0, 1},
     {"gemini", "SessionStart", 0, 1, 18, 0, 0},
     {"gemini", "SessionEnd", 0, 1, 18, 0, 0},
     {"gemini", "BeforeAgent", 26, 1, 18, 0, 1},
@@ -274,13 +275,13 @@ static const struct last {
     {"gemini", "PreCompress", 11, 1, 18, 0, 1},
     {"gemini", "AfterAgent", 0, 1, 18, 0, 0},
     {"gemini", "Notification", 0, 1, 18, 0, 0},
-    {"gemini", NULL, 26, 1, 0, 0, 1},
+    {"gemini", "", 26, 1, 0, 0, 1},
     {"kodelet", "before_tool_call", 28, 1, 0, 0, 1},
     {"kodelet", "after_tool_call", 0, 1, 0, 1, 0},
     {"kodelet", "user_message_send", 28, 1, 0, 0, 1},
     {"kodelet", "agent_stop", 0, 1, 0, 0, 0},
     {"kodelet", "turn_end", 0, 1, 0, 0, 0},
-    {"kodelet", NULL, 28, 1, 0, 0, 1},
+    {"kodelet", "", 28, 1, 0, 0, 1},
     {"vscode", "SessionStart", 0, 1, 0, 0, 0},
     {"vscode", "UserPromptSubmit", 29, 1, 0, 0, 1},
     {"vscode", "PreToolUse", 9, 1, 0, 0, 1},
@@ -289,5 +290,5 @@ static const struct last {
     {"vscode", "SubagentStart", 11, 1, 0, 0, 1},
     {"vscode", "SubagentStop", 0, 1, 0, 0, 0},
     {"vscode", "Stop", 0, 1, 0, 0, 0},
-    {"vscode", NULL, 9, 1, 0, 0, 1},
+    {"vscode", "", 9, 1, 0, 0, 1},
 };
