@@ -1079,6 +1079,58 @@ def test_at_the_deadline_the_last_answer_is_given(configured: Agent) -> None:
     assert not (configured.tools / "pid").exists()
 
 
+def floods(peer: Peer, line: Line) -> None:
+    """A daemon that says without a pause that it is still there."""
+    peer.requests.append(line.hear())
+    with suppress(OSError):
+        while not peer.over.wait(0.001):
+            line.say(b"K" * 4096)
+    peer.hung_up.set()
+
+
+def dribbles(peer: Peer, line: Line) -> None:
+    """A daemon whose answer comes a byte at a time, and has no end."""
+    peer.requests.append(line.hear())
+    line.say(b"R" + bytes(1) + b"\xff" * 4 + bytes(4))
+    with suppress(OSError):
+        while not peer.over.wait(0.01):
+            line.say(b"x")
+    peer.hung_up.set()
+
+
+@pytest.mark.parametrize("behave", [floods, dribbles])
+def test_a_daemon_that_only_talks_does_not_put_off_the_deadline(
+    configured: Agent, behave: Callable[[Peer, Line], None]
+) -> None:
+    with serving(configured.home, behave) as peer:
+        done = configured.run(timeout="2")
+        assert peer.hung_up.wait(LIMIT)
+
+    assert is_closed(done)
+
+
+ENDLESS = {
+    "keep-alives": "while True: say(b'K'); select.select((), (), (), 0.01)",
+    "stopped": "os.kill(os.getpid(), signal.SIGSTOP)",
+}
+
+
+@pytest.mark.parametrize("way", ENDLESS)
+def test_a_process_that_hangs_and_heeds_no_signal_does_not_put_off_the_deadline(
+    configured: Agent, way: str
+) -> None:
+    configured.stands_in(
+        "for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGPIPE):\n"
+        "    signal.signal(number, signal.SIG_IGN)\n"
+        f"import select\nhear(); say(b'A')\n{ENDLESS[way]}"
+    )
+
+    done = configured.run(timeout="3", env={"HOOKLINE_NO_DAEMON": "1"})
+
+    assert is_closed(done)
+    until(lambda: is_gone(int(configured.noted("pid"))))
+
+
 def test_a_payload_that_never_ends_is_cut_off_by_the_deadline(configured: Agent) -> None:
     with configured.running(timeout="1") as process:
         assert process.stdin is not None
