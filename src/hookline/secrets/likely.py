@@ -122,7 +122,7 @@ def accepts(family: str, name: bytes, value: bytes, scope: Scope) -> bool:
         return False
     if family == "bearer":
         return not is_example(value)
-    if family == "netrc":
+    if family in {"netrc", "password"}:
         return is_likely(value, typed=True)
     if family in {"authorization", "cookie"}:
         return any(map(is_likely, _regex(_CARRIED).findall(value[:_LONGEST])))

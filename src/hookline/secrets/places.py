@@ -10,12 +10,14 @@ the regexes here leave it only one, and no two heads read the same text again an
 
 import re
 from collections.abc import Callable
+from itertools import starmap
 from re import Match, Pattern
 
 from msgspec import Struct
 
 from hookline.secrets.forms import ASSIGNS_HINT, GAP, QUOTE
 from hookline.secrets.names import LONGEST_REST, NAME, NAME_WORDS, WEAK, is_secret_name
+from hookline.secrets.tables.commands import COMMANDS, SPACE
 from hookline.secrets.values import (
     is_placeholder,
     is_reference,
@@ -84,6 +86,7 @@ _TAIL = 64
 _LITERAL = frozenset({"string", "single"})
 _HEADER = re.compile(rb"(?i:authorization|cookie|x-api-key)")
 _DIGIT = re.compile(rb"[0-9]")
+_PORTS = re.compile(rb"[0-9.]+:[0-9:.]+(?:/\w+)?")
 
 
 def _found(value: Match[bytes]) -> tuple[str, Span]:
@@ -221,11 +224,15 @@ def _url(_: bytes, head: Match[bytes], __: Pattern[bytes]) -> Span | None:
 
 
 def _user(_: bytes, head: Match[bytes], __: Pattern[bytes]) -> Span | None:
-    """The password of ``curl -u user:password``."""
-    value = head[1]
+    """The password of ``curl -u user:password``, or whatever the last group is."""
+    group = head.lastindex or 0
+    value = head[group]
     if is_placeholder(value) or is_reference(value, literal=False):
         return None
-    return head.span(1)
+    # A URL, another option, the rest of a longer name, and ports of a container.
+    if value.startswith((b"//", b"-", b"assw")) or _PORTS.fullmatch(value):
+        return None
+    return head.span(group)
 
 
 def _bearer(text: bytes, head: Match[bytes], read: Pattern[bytes]) -> Span | None:
@@ -252,7 +259,31 @@ def _header_named(names: str) -> str:
     return rf"(?i:{names}){_CLOSE}(?:{_OPERATOR})[ \t]*"
 
 
+# Of a simple command, what may stand between its name and an option; and what the shell reads as
+# one word, whose quotes may be escaped.
+_BETWEEN = r"[ \t](?:(?:[^\n\x02;|&\"']|\"[^\"\n\x02]*\"|'[^'\n\x02]*')*?[ \t])?"
+_ARGUMENT = (
+    r"(?:\\*\"([^\"\n\x02\\]+)|\\*'([^'\n\x02\\]+)|"
+    r"((?:[^\s\"'`\x02\\;|&<>()]|\\[^\s\x02\"'nrt])+))"
+)
+
+
+def _argument(word: str, program: str, before: str) -> Place:
+    """What a program is given by an option."""
+    hint = rf"{program}{SPACE}(?:[^\n]*?{SPACE})?{before}".replace(SPACE, GAP)
+    return Place(
+        "password",
+        rf"\b{program}{_BETWEEN}{before}{_ARGUMENT}",
+        "",
+        hint,
+        (word.lower().encode(),),
+        _user,
+        alone=word.encode(),
+    )
+
+
 PLACES = (
+    *starmap(_argument, COMMANDS),
     Place(
         "url-password",
         r"://[^\s/@:\"'`\x02<>]*:([^\s/\"'`\x02<>]+)@",
@@ -265,13 +296,13 @@ PLACES = (
     ),
     Place(
         "url-password",
-        r"(?i:curl)[^\n\x02]*?[ \t](?:-u|--user|--proxy-user)[ \t=]*(?:\\*[\"'])?"
+        r"(?i:curl)[^\n\x02]*?[ \t](?:-[A-Za-z]*u|-U|--user|--proxy-user)[ \t=]*(?:\\*[\"'])?"
         r"[^\s:\"'\x02]+:([^\s\"'`\x02\\]+)",
         "",
-        rf"(?i:curl)[^\n]*?(?:-u|--user|--proxy-user)(?:{GAP}|[=\"'\\])*[^\s:]+:",
+        rf"(?i:curl)[^\n]*?(?:-[A-Za-z]*u|-U|--user|--proxy-user)(?:{GAP}|[=\"'\\])*[^\s:]+:",
         (b"curl",),
         _user,
-        alone=b"-u",
+        alone=b":",
     ),
     Place(
         "netrc",

@@ -211,6 +211,90 @@ def test_the_password_of_a_url_is_taken_out_and_its_user_and_host_stay(text: str
 @pytest.mark.parametrize(
     "text",
     [
+        "mysql -p«hunter2» shop",
+        "sudo mysql -uroot -p'«hunter two»' -h db shop",
+        'docker exec db mysqldump -uroot -p"«hunter2»" shop > x.sql',
+        "bash -c 'mysqladmin -u root -p«hunter2» status'",
+        "mysql -e 'select 1; select 2' -p«hunter2»",
+        "mariadb-dump -p«123456» shop",
+        "sshpass -p «hunter2» ssh bob@example.com",
+        "sshpass -p«hunter2» scp -P 22 x bob@example.com:",
+        "redis-cli -h cache -a «hunter2» ping",
+        "docker login -u bob -p «hunter2» registry.example.com",
+        "docker --config x login -p«hunter2»",
+        "helm registry login -u bob -p '«hunter2»' example.com",
+        "az login -u bob -p «hunter2»",
+        "aws configure set aws_secret_access_key «hunter2»",
+        "aws --profile x configure set profile.x.aws_session_token «hunter2»",
+        "mongosh -u bob -p «hunter2» --host db",
+        "sqlcmd -U sa -P «hunter2» -S db",
+        "ldapsearch -D cn=bob -w «hunter2» -b dc=x",
+        "kubectl create secret generic x --from-literal=key=«hunter2»",
+        "npm config set //registry.example.com/:_authToken «hunter2»",
+        "unzip -P «hunter2» x.zip",
+        "7z x -p«hunter2» x.7z",
+        "openssl enc -aes-256-cbc -k «hunter2» -in x",
+        "openssl rsa -passin pass:«hunter2» -in x",
+        "lftp -u bob,«hunter2» example.com",
+        "smbclient -U 'bob%«hunter2»' //example.com/x",
+        "xfreerdp /u:bob /p:«hunter2» /v:example.com",
+    ],
+)
+def test_what_a_program_is_given_by_an_option_is_taken_out(text: str) -> None:
+    assert hidden(text) == "password"
+    told, secret = text.replace("«", "").replace("»", ""), text.partition("«")[2].partition("»")[0]
+    raw = redact_bytes(json.dumps({"tool_input": {"command": told}}).encode()).raw
+    assert json.loads(raw)["tool_input"]["command"] == told.replace(secret, "[redacted:password]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "curl -sSu 'bob:«hunter2»' https://example.com",
+        "curl -U bob:«hunter2» -x proxy https://example.com",
+    ],
+)
+def test_a_user_of_curl_is_seen_however_the_option_is_written(text: str) -> None:
+    assert hidden(text) == "url-password"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mkdir -p build/x9Yz8Q7",
+        "mysql -p",
+        "mysql -p shop",
+        "mysqldump -u root -p shop > x.sql",
+        "mysql -P 3306 shop",
+        "mysql --protocol=tcp shop",
+        'mysql -p"$MYSQL_PASSWORD" shop',
+        "mysql -p$PW shop",
+        "mysql shop; mkdir -pbuild",
+        "docker run --name mysql -p3306:3306 mysql:8",
+        "ssh -p 22 example.com",
+        "sshpass -e ssh example.com",
+        "sshpass -p $PW ssh example.com",
+        "docker run -p 80:80 nginx",
+        "docker compose -p project1 up",
+        "docker login -u bob registry.example.com",
+        "docker login -p $TOKEN",
+        "cp -a x1 y2",
+        "redis-cli -a",
+        "psql -p 5432 shop",
+        "aws configure set region us-east-1",
+        "unzip -p x1.zip file2",
+        "git log -p src/x1.py",
+        "read -p 'Continue 1? ' x",
+        "curl -u https://example.com",
+    ],
+)
+def test_the_same_option_of_another_program_and_one_without_a_secret_stay(text: str) -> None:
+    assert redact(text).text is text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "https://example.com:8080/a@b",
         "http://localhost:8080?mail=a@b.c",
         "ssh://git@example.com/x",
