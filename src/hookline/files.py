@@ -8,7 +8,7 @@ import os
 from errno import EINVAL
 from stat import S_ISREG
 
-__all__ = ["read_regular"]
+__all__ = ["read_regular", "text_of"]
 
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 # What these name is another thing in this process than in the one that a command starts.
@@ -19,13 +19,16 @@ def read_regular(path: str, limit: int, *, follow: bool = True) -> bytes:
     """The first ``limit`` bytes of a regular file; raises OSError or ValueError for all else."""
     # Before it is opened: to open a device may do something.
     is_regular = S_ISREG(os.stat(path, follow_symlinks=follow).st_mode)
-    if not is_regular or os.path.normpath(path).startswith(_OUR_OWN):
-        raise OSError(EINVAL, "not a regular file", path)
-    handle = os.open(path, _FLAGS | (0 if follow else os.O_NOFOLLOW))
+    if is_regular and not os.path.normpath(path).startswith(_OUR_OWN):
+        with open(os.open(path, _FLAGS | (0 if follow else os.O_NOFOLLOW)), "rb") as file:
+            if S_ISREG(os.fstat(file.fileno()).st_mode):
+                return file.read(limit) or b""
+    raise OSError(EINVAL, "not a regular file", path)
+
+
+def text_of(path: str, limit: int) -> str:
+    """The same as text; empty where it cannot be read."""
     try:
-        if not S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(EINVAL, "not a regular file", path)
-        with open(handle, "rb", closefd=False) as file:
-            return file.read(limit) or b""
-    finally:
-        os.close(handle)
+        return read_regular(path, limit).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""

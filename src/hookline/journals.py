@@ -54,10 +54,7 @@ class BriefJournals:
 
 
 class LastingJournals:
-    """For a process that answers many: journals stay open while their settings are the same.
-
-    Those that were used last, that is: a line may name any state directory.
-    """
+    """For a process that answers many: the journals that were used last stay open."""
 
     def __init__(self) -> None:
         self.together = Together()
@@ -80,8 +77,7 @@ class LastingJournals:
                 from hookline.store.journal import SqliteJournal
 
                 journal = SqliteJournal(journal_file(home), wanted, together=self.together)
-        # As the newest; to an older one that is closed, an event under way is written all the same.
-        self._open.pop(home, None)
+        self._open.pop(home, None)  # to become the newest
         self._open[home] = wanted, journal
         while len(self._open) > _KEPT:
             _, oldest = self._open.pop(next(iter(self._open)))

@@ -12,7 +12,7 @@ from subprocess import Popen
 from time import monotonic
 from typing import Any
 
-from hookline.daemon import crew, lifecycle, mates, server, watchdog
+from hookline.daemon import crew, lifecycle, mates, server
 from hookline.daemon.beside import Beside
 from hookline.daemon.clean import start_clean
 from hookline.daemon.frames import Request
@@ -108,7 +108,6 @@ def main() -> int:
         lifecycle._version_file = options["package"]
     if "beside" in options:
         _share(options["beside"])
-    watchdog._TOLD = options.get("told", 5.0)
     if "channel" in options:
         return _beside(options)
     client = start_clean(client=options.get("fd"))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from hookline.files import read_regular
+from hookline.files import text_of
 from hookline.model.ports import Caller
 from hookline.shell import SimpleCommand
 
@@ -28,11 +28,11 @@ class Checkout(NamedTuple):
 
     def has_branch(self, name: str) -> bool:
         """Whether there is a branch of that name."""
-        common = _read(os.path.join(self.git_dir, "commondir")).strip()
+        common = text_of(os.path.join(self.git_dir, "commondir"), _CAP).strip()
         folder = os.path.join(self.git_dir, common) if common else self.git_dir
         if os.path.isfile(os.path.join(folder, "refs", "heads", name)):
             return True
-        packed = _read(os.path.join(folder, "packed-refs"), 1 << 20)
+        packed = text_of(os.path.join(folder, "packed-refs"), 1 << 20)
         return f" refs/heads/{name}\n" in packed
 
 
@@ -58,7 +58,7 @@ def checkout_at(directory: str) -> Checkout | None:
     while os.path.isabs(directory):
         found = _git_dir(directory)
         if found:
-            head = _read(os.path.join(found, "HEAD")).strip()
+            head = text_of(os.path.join(found, "HEAD"), _CAP).strip()
             branch = head.removeprefix(_REF) if head.startswith(_REF) else ""
             return Checkout(found, branch)
         above = os.path.dirname(directory)
@@ -91,15 +91,8 @@ def _git_dir(directory: str) -> str:
     if os.path.isdir(path):
         return path
     # Of a linked work tree or a submodule: a file that says where it is.
-    said = _read(path).strip()
+    said = text_of(path, _CAP).strip()
     if said.startswith("gitdir:"):
         return os.path.join(directory, said.removeprefix("gitdir:").strip())
     bare = os.path.isfile(os.path.join(directory, "HEAD"))
     return directory if bare and os.path.isdir(os.path.join(directory, "refs")) else ""
-
-
-def _read(path: str, cap: int = _CAP) -> str:
-    try:
-        return read_regular(path, cap).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return ""

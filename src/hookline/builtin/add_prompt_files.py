@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from hookline.builtin._docker_agent import CONTEXT_EVENTS
-from hookline.files import read_regular
+from hookline.files import text_of
 from hookline.model.answers import PASS, Answer, context
 from hookline.model.events.base import Event
 from hookline.model.ports import Caller
@@ -38,7 +38,7 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
     names = (*options.files, *(options.args or ()))
 
     def answer(event: Event, caller: Caller) -> Answer:
-        found = (_content(path) for name in names for path in _places(name, event.cwd, caller))
+        found = (text_of(path, CAP) for name in names for path in _places(name, event.cwd, caller))
         texts = [text for text in found if text]
         return context("\n\n".join(texts)) if texts else PASS
 
@@ -63,11 +63,3 @@ def _nearest(name: str, cwd: str) -> str:
         if above == directory:
             return ""
         directory = above
-
-
-def _content(path: str) -> str:
-    """What is in a file; empty for one that cannot be read, or is none."""
-    try:
-        return read_regular(path, CAP).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return ""

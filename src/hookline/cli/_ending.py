@@ -42,18 +42,13 @@ def watched(seconds: float = 0.0, late: Callable[[], object] | None = None) -> I
     Whatever it waits for: an event loop that waits inside a hook of ours hears no signal. ``late``
     has the last word; without it the system ends us.
     """
-    action = _signal.SIG_DFL if late is None else lambda number, frame: late()
-    try:
-        before = _signal.signal(_signal.SIGALRM, action)
-    except ValueError:  # only a main thread can be told
-        yield
-        return
-    _signal.setitimer(_signal.ITIMER_REAL, seconds)
+    with suppress(ValueError):  # only a main thread can be told
+        _signal.signal(_signal.SIGALRM, (lambda *_: late()) if late else _signal.SIG_DFL)
+        _signal.setitimer(_signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         _signal.setitimer(_signal.ITIMER_REAL, 0)
-        _signal.signal(_signal.SIGALRM, before)
 
 
 def _hurry() -> None:

@@ -3,7 +3,8 @@
 import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import Any, BinaryIO
 
 import click
 import msgspec
@@ -20,9 +21,6 @@ from hookline.model.errors import HooklineError
 from hookline.model.events import EVENTS, Event, Other
 from hookline.model.outcome import Outcome
 from hookline.opening import open_app
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 __all__ = ["command"]
 
@@ -115,19 +113,16 @@ def command(**given: Any) -> None:
     sys.exit(1 if "error" in shown else 0)
 
 
-def _take_stdin() -> "BinaryIO":
+def _take_stdin() -> BinaryIO:
     """What comes on stdin, for us alone: hooks would find nothing there."""
     if sys.stdin is None:  # as Python has it when the descriptor is closed
         raise HooklineError("there is nothing to read: stdin is closed")
-    try:
-        number = sys.stdin.fileno()
-    except (OSError, ValueError):  # a stream in memory
-        return sys.stdin.buffer
-    taken = os.dup(number)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, number)
-    os.close(nothing)
-    return open(taken, "rb")
+    stream: BinaryIO = sys.stdin.buffer
+    with suppress(OSError, ValueError):  # one in memory has no number
+        number = stream.fileno()
+        stream = open(os.dup(number), "rb")  # noqa: SIM115 - it is read until we end
+        os.dup2(os.open(os.devnull, os.O_RDONLY), number)
+    return stream
 
 
 class _Options(Struct, frozen=True, kw_only=True):

@@ -24,8 +24,6 @@ from hookline.model.moments import begin_moment, end_moment
 from hookline.model.outcome import Reply
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     import click
 
     from hookline.app import App
@@ -232,25 +230,17 @@ def main(argv: Sequence[str], began: float | None = None) -> int:
             return _handed_over(arrived, reply, max(until, monotonic() + GRACE), hurried)
 
 
-def _handed_over(
-    arrived: Arrived, reply: Reply, until: float, hurried: "Collection[int]" = ()
-) -> int:
+def _handed_over(arrived: Arrived, reply: Reply, until: float, told: Sequence[int] = ()) -> int:
     """Writes the reply; returns the exit code."""
     streams = [(sys.stdout, reply.stdout), (sys.stderr, reply.stderr)]
-    arrives, _ = deliver(streams, until, hurried)
+    arrives, _ = deliver(streams, until, told)
     return reply.exit_code if arrives else _last_word(arrived)
 
 
 def _give_up(arrived: Arrived) -> None:
     """The last answer, given from wherever this process waits. Does not return."""
-    code = 2
-    try:
-        reply = _begun(arrived).refusal(HooklineError("its hooks did not answer in time"))
-        code = _handed_over(arrived, reply, monotonic() + GRACE)
-    except Exception:
-        os.write(2, b"hookline: its hooks did not answer in time\n")
-    finally:
-        os._exit(code)
+    reply = _begun(arrived).refusal(HooklineError("its hooks did not answer in time"))
+    os._exit(_handed_over(arrived, reply, monotonic() + GRACE))
 
 
 def alone(argv: Sequence[str]) -> int:

@@ -77,17 +77,14 @@ __asm__(".globl end_handler\nend_handler:\n\tmov $15, %eax\n\tsyscall\n");
 __asm__(".globl _start\n_start:\n\tmov x29, #0\n\tmov x30, #0\n\tmov x0, sp\n\tbl begin_bare\n");
 #endif
 
-/* What a loader does for a program that may lie anywhere: addresses in constants are put right,
- * and then nobody writes there any more. All are our own, so there is one kind. */
-extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
+/* What a loader does for a program that may lie anywhere: addresses in constants are put right. All
+ * are our own, so there is one kind; mostly there is none. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const Elf64_Dyn _DYNAMIC[] __attribute__((visibility("hidden")));
 
-/* It has no buffer, so no guard, whose address may not be right yet. */
-static void relocate(unsigned long page) {
-    const Elf64_Ehdr *header = &__ehdr_start;
-    const unsigned long base = (unsigned long)header;
+static void relocate(void) {
     const Elf64_Rela *at = NULL;
-    unsigned long left = 0;
+    unsigned long left = 0, base = (unsigned long)__ehdr_start;
     for (const Elf64_Dyn *each = _DYNAMIC; each->d_tag != DT_NULL; each++)
         if (each->d_tag == DT_RELA)
             at = (const Elf64_Rela *)(base + each->d_un.d_ptr);
@@ -95,13 +92,6 @@ static void relocate(unsigned long page) {
             left = each->d_un.d_val / sizeof *at;
     for (; left > 0; left--, at++)
         *(unsigned long *)(base + at->r_offset) = base + (unsigned long)at->r_addend;
-    const Elf64_Phdr *part = (const Elf64_Phdr *)(base + header->e_phoff);
-    for (int i = 0; i < header->e_phnum; i++)
-        if (part[i].p_type == PT_GNU_RELRO) {
-            unsigned long from = (base + part[i].p_vaddr) & -page;
-            unsigned long to = (base + part[i].p_vaddr + part[i].p_memsz) & -page;
-            CALL3(SYS_mprotect, from, to - from, 1); /* PROT_READ */
-        }
 }
 
 /* By these a function notices that something wrote over its frame, and does not return to it. */
@@ -109,20 +99,13 @@ unsigned long __stack_chk_guard;
 void __stack_chk_fail(void) { __builtin_trap(); }
 
 void begin_bare(long *stack) {
-    char **argv = (char **)(stack + 1);
-    char **env = argv + stack[0] + 1, **end = env;
-    unsigned long page = 4096, guard = 0;
-    while (*end++ != NULL)
+    char **argv = (char **)(stack + 1), **end = argv + stack[0] + 1;
+    relocate();
+    for (environ = end; *end != NULL; end++)
         ;
-    for (const Elf64_auxv_t *each = (const Elf64_auxv_t *)end; each->a_type != AT_NULL; each++) {
-        if (each->a_type == AT_PAGESZ)
-            page = each->a_un.a_val;
-        else if (each->a_type == AT_RANDOM)
-            guard = *(const unsigned long *)each->a_un.a_val;
-    }
-    relocate(page);
-    environ = env;
-    __stack_chk_guard = guard & ~255UL; /* no text runs over its zero */
+    for (const Elf64_auxv_t *each = (const Elf64_auxv_t *)(end + 1); each->a_type; each++)
+        if (each->a_type == AT_RANDOM) /* no text runs over the zero that it ends with */
+            __stack_chk_guard = *(const unsigned long *)each->a_un.a_val & ~255UL;
     _exit(main((int)stack[0], argv));
 }
 

@@ -75,7 +75,8 @@ class Beside:
         )
         watchdog = Watchdog(loop, self._stuck, lambda: self._log.number)
         loop.set_exception_handler(self._log.on_exception)
-        watchdog.heed(self._on_told)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            loop.add_signal_handler(number, self._on_told)
         silence()
         keep_memory()
         watchdog.watch()
@@ -168,7 +169,7 @@ class Beside:
 
     # Going
 
-    def _on_told(self, number: signal.Signals) -> None:
+    def _on_told(self) -> None:
         """Told once, what runs is finished; told again, it is not."""
         if self._told_to_end:
             self._server.cancel()

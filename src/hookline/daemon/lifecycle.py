@@ -126,7 +126,8 @@ class Daemon:
         )
         self._watchdog = Watchdog(loop, self._stuck, lambda: self._log.number)
         loop.set_exception_handler(self._log.on_exception)
-        self._watchdog.heed(self._on_told)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            loop.add_signal_handler(number, self._on_told, number)
         loop.add_signal_handler(signal.SIGCONT, self._look_after)
         if self._home is not None:
             self._settle(self._home)

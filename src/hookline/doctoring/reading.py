@@ -3,10 +3,10 @@
 Knows the disk and places; must not know what stands in a file, nor any platform.
 """
 
-import errno
 import os
 import shlex
 from collections.abc import Iterator, Mapping
+from errno import EISDIR
 
 from hookline.files import read_regular
 from hookline.model.findings import Finding, Seen, Severity
@@ -66,7 +66,7 @@ def _paths(files: NativeFiles, place: NativePlace, found: list[Finding]) -> list
         return []
     members = files.members(place.path, names)
     if members is None and place.path.endswith((".json", ".toml", ".yaml")):
-        found.append(_unreadable(files, place.path, _failed(errno.EISDIR)))
+        found.append(_unreadable(files, place.path, IsADirectoryError(EISDIR, os.strerror(EISDIR))))
     paths = [os.path.join(place.path, name) for name in members or ()]
     return [path for path in paths if not os.path.isdir(path)]
 
@@ -80,10 +80,6 @@ def _content(files: NativeFiles, path: str, found: list[Finding]) -> bytes | Non
     except OSError as error:
         found.append(_unreadable(files, path, error))
     return None
-
-
-def _failed(number: int) -> OSError:
-    return OSError(number, os.strerror(number))
 
 
 def _unreadable(files: NativeFiles, path: str, error: OSError) -> Finding:

@@ -100,16 +100,6 @@ def test_one_that_is_stuck_ends_and_says_where_it_was(place: Daemons) -> None:
     assert eventually(place.status).pid == place.processes[1].pid
 
 
-def test_one_that_is_stuck_ends_soon_when_it_is_told_to(place: Daemons) -> None:
-    process = place.running(stuck=600.0, told=0.5)
-    talk = place.connect().send(request({"do": "block"}))
-    eventually(lambda: place.status() is None)
-    process.terminate()
-    assert process.wait(ENDED) == 1
-    assert talk.answer().kind == ""
-    assert "Timeout (0:00:00.5" in place.log
-
-
 def test_one_that_only_waits_is_not_stuck(place: Daemons, tmp_path: Path) -> None:
     process = place.running(stuck=0.5)
     talk = waiting(place, tmp_path / "go")

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from hookline.dialects.cursor.tools import native_call
-from hookline.files import read_regular
+from hookline.files import text_of
 from hookline.model.events import (
     AfterLlmCall,
     CompactionEvent,
@@ -120,7 +120,8 @@ def _single(event: ToolEvent, native: str) -> dict[str, Any] | None:
             return _mcp_call(tool) | duration | {"result_json": _stringified(tool)}
         case "beforeReadFile":
             path = tool.path or ""
-            content = _content(os.path.join(event.cwd or "/", path))
+            # Hooks that look for secrets look for them in what the agent is about to read.
+            content = text_of(os.path.join(event.cwd or "/", path), _CONTENT_CAP)
             return {"file_path": path, "content": content, "attachments": []}
         case "afterFileEdit":
             new = tool.content if tool.new is None else tool.new
@@ -134,14 +135,6 @@ def _mcp_call(tool: Tool) -> dict[str, Any]:
     server, name = (tool.mcp.server, tool.mcp.tool) if tool.mcp else ("", tool.name)
     given = msgspec.json.encode(tool.input).decode()
     return {"tool_name": name, "tool_input": given, "command": server}
-
-
-def _content(path: str) -> str:
-    """What the agent is about to read: hooks that look for secrets look for them here."""
-    try:
-        return read_regular(path, _CONTENT_CAP).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return ""
 
 
 def _result(event: ToolEvent) -> dict[str, Any]:

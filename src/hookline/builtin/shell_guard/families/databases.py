@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Iterator
-from stat import S_ISFIFO, S_ISSOCK
 
 from hookline.builtin.shell_guard.arguments import parse
 from hookline.builtin.shell_guard.families.code import ROWS
@@ -55,26 +54,17 @@ def scripted(act: Act, name: str, world: World) -> Iterator[Finding]:
     for target in targets(name, act, world):
         # A name such as /dev/stdin is to be seen before it leads to a file that is ours.
         path = name if name.startswith(("/dev/", "/proc/")) else target.path
-        text = f"{act.name} … {name}"
-        is_seen = False
+        text, is_seen = f"{act.name} … {name}", False
         try:
             script = read_regular(path, _MAX_SCRIPT + 1)
             is_seen = len(script) <= _MAX_SCRIPT
             yield from judged_sql(script[:_MAX_SCRIPT].decode("utf-8", "replace"), text)
         except (OSError, ValueError):
-            if _is_pipe(target.path):
+            kinds = (os.path.isfile, os.path.isdir)
+            if path == target.path and os.path.exists(path) and not any(is_(path) for is_ in kinds):
                 yield risky("unreadable", text, "its statements come through a pipe")
         if not is_seen and _TELLING.search(name):
             yield risky("deletes", text, "its statements cannot be seen", radius="high")
-
-
-def _is_pipe(path: str) -> bool:
-    """Whether somebody else writes what is read there, when it is read."""
-    try:
-        mode = os.stat(path).st_mode
-    except (OSError, ValueError):
-        return False
-    return S_ISFIFO(mode) or S_ISSOCK(mode)
 
 
 def _drops(act: Act, world: World) -> Iterator[Finding]:
