@@ -20,7 +20,7 @@ from hookline.pinning import definitions
 from support.clients.claude_code import obey
 from support.clients.effects import Does
 
-LIMIT = 120.0
+LIMIT = 60.0
 """Seconds that anything here may take before it counts as hanging."""
 
 READERS = [
@@ -132,21 +132,24 @@ def test_fire_says_so_when_there_is_no_stdin(tmp_path: Path) -> None:
     assert b"stdin is closed" in done.stderr
 
 
-def test_a_hook_of_fire_finds_nothing_on_its_stdin(tmp_path: Path) -> None:
-    (tmp_path / "eats.py").write_text(
-        "import os\nfrom hookline import hook\n\n@hook('pre_tool_use')\ndef eat(event):\n"
-        "    for name in ('/dev/stdin', '/proc/self/fd/0'):\n"
-        "        with open(name, 'rb') as file:\n            file.read()\n"
-    )
+EATING = """
+import os
+import hookline.files
+
+hookline.files.read_regular = lambda path, limit, **options: os.read(0, 1 << 16)
+from hookline.__main__ import program
+program()
+"""
+
+
+def test_what_reads_the_stdin_of_fire_finds_nothing_there(tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
-    hooks = [
-        {"name": "eats", "on": "pre_tool_use", "run": "cat > /dev/null"},
-        {"name": "also", "on": "pre_tool_use", "python": "eats.py:eat"},
-    ]
+    hooks = [{"use": "shell-guard"}, {"on": "pre_tool_use", "run": "cat > /dev/null"}]
     config.write_text(json.dumps({"version": 1, "hooks": hooks}))
-    lines = [json.dumps({"event": "pre_tool_use", "tool": {"name": "shell", "command": "ls"}})] * 9
+    eats = {"event": "pre_tool_use", "tool": {"name": "shell", "command": "psql -f x.sql"}}
+    lines = [json.dumps(eats)] * 2 + [json.dumps({"event": "notification"})] * 4_000
     done = subprocess.run(
-        [sys.executable, "-m", "hookline", "fire", "--jsonl", "--config", str(config)],
+        [sys.executable, "-c", EATING, "fire", "--jsonl", "--config", str(config)],
         input="\n".join(lines).encode(),
         capture_output=True,
         cwd=tmp_path,
@@ -154,8 +157,7 @@ def test_a_hook_of_fire_finds_nothing_on_its_stdin(tmp_path: Path) -> None:
         timeout=LIMIT,
         check=True,
     )
-    verdicts = [json.loads(line)["verdict"] for line in done.stdout.splitlines()]
-    assert verdicts == ["pass"] * 9, done.stdout
+    assert len(done.stdout.splitlines()) == len(lines)
 
 
 def test_the_reader_takes_a_regular_file_up_to_its_limit_and_nothing_else(tmp_path: Path) -> None:

@@ -10,14 +10,13 @@ the regexes here leave it only one, and no two heads read the same text again an
 
 import re
 from collections.abc import Callable
-from itertools import starmap
 from re import Match, Pattern
 
 from msgspec import Struct
 
 from hookline.secrets.forms import ASSIGNS_HINT, GAP, QUOTE
 from hookline.secrets.names import LONGEST_REST, NAME, NAME_WORDS, WEAK, is_secret_name
-from hookline.secrets.tables.commands import COMMANDS, SPACE
+from hookline.secrets.tables.commands import COMMANDS
 from hookline.secrets.values import (
     is_placeholder,
     is_reference,
@@ -259,31 +258,11 @@ def _header_named(names: str) -> str:
     return rf"(?i:{names}){_CLOSE}(?:{_OPERATOR})[ \t]*"
 
 
-# Of a simple command, what may stand between its name and an option; and what the shell reads as
-# one word, whose quotes may be escaped.
-_BETWEEN = r"[ \t](?:(?:[^\n\x02;|&\"']|\"[^\"\n\x02]*\"|'[^'\n\x02]*')*?[ \t])?"
-_ARGUMENT = (
-    r"(?:\\*\"([^\"\n\x02\\]+)|\\*'([^'\n\x02\\]+)|"
-    r"((?:[^\s\"'`\x02\\;|&<>()]|\\[^\s\x02\"'nrt])+))"
-)
-
-
-def _argument(word: str, program: str, before: str) -> Place:
-    """What a program is given by an option."""
-    hint = rf"{program}{SPACE}(?:[^\n]*?{SPACE})?{before}".replace(SPACE, GAP)
-    return Place(
-        "password",
-        rf"\b{program}{_BETWEEN}{before}{_ARGUMENT}",
-        "",
-        hint,
-        (word.lower().encode(),),
-        _user,
-        alone=word.encode(),
-    )
-
-
 PLACES = (
-    *starmap(_argument, COMMANDS),
+    *(
+        Place("password", head, "", hint, (word.lower(),), _user, alone=word)
+        for word, head, hint in COMMANDS
+    ),
     Place(
         "url-password",
         r"://[^\s/@:\"'`\x02<>]*:([^\s/\"'`\x02<>]+)@",
