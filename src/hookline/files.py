@@ -5,25 +5,33 @@ and one of them may be our own stdin.
 """
 
 import os
-from errno import EINVAL
-from stat import S_ISREG
+from errno import EINVAL, EISDIR
+from stat import S_ISDIR, S_ISREG
+from typing import BinaryIO
 
-__all__ = ["read_regular", "text_of"]
+__all__ = ["open_regular", "read_regular", "text_of"]
 
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 # What these name is another thing in this process than in the one that a command starts.
 _OUR_OWN = ("/dev/std", "/dev/fd/", "/dev/tty", "/proc/", "/sys/")
 
 
-def read_regular(path: str, limit: int, *, follow: bool = True) -> bytes:
-    """The first ``limit`` bytes of a regular file; raises OSError or ValueError for all else."""
+def open_regular(path: str, *, follow: bool = True) -> BinaryIO:
+    """A regular file, open for reading; raises OSError or ValueError for all else."""
     # Before it is opened: to open a device may do something.
-    is_regular = S_ISREG(os.stat(path, follow_symlinks=follow).st_mode)
-    if is_regular and not os.path.normpath(path).startswith(_OUR_OWN):
-        with open(os.open(path, _FLAGS | (0 if follow else os.O_NOFOLLOW)), "rb") as file:
-            if S_ISREG(os.fstat(file.fileno()).st_mode):
-                return file.read(limit) or b""
-    raise OSError(EINVAL, "not a regular file", path)
+    mode = os.stat(path, follow_symlinks=follow).st_mode
+    if S_ISREG(mode) and not os.path.normpath(path).startswith(_OUR_OWN):
+        file = open(os.open(path, _FLAGS | (0 if follow else os.O_NOFOLLOW)), "rb")  # noqa: SIM115 - the caller closes it
+        if S_ISREG(os.fstat(file.fileno()).st_mode):
+            return file
+        file.close()
+    raise OSError(EISDIR if S_ISDIR(mode) else EINVAL, "not a regular file", path)
+
+
+def read_regular(path: str, limit: int, *, follow: bool = True) -> bytes:
+    """The first ``limit`` bytes of a regular file; raises as ``open_regular``."""
+    with open_regular(path, follow=follow) as file:
+        return file.read(limit) or b""
 
 
 def text_of(path: str, limit: int) -> str:

@@ -9,7 +9,6 @@ settings only those that change what git sees or shows are taken over, by value.
 import os
 import re
 import signal
-import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +18,8 @@ from threading import Timer
 from time import monotonic
 from typing import NamedTuple
 
+from hookline.files import open_regular
+
 __all__ = [
     "GitError",
     "NoGit",
@@ -27,7 +28,7 @@ __all__ = [
     "build_environment",
     "find_repository",
     "open_view",
-    "read_regular",
+    "read_dated",
     "read_settings",
     "run_git",
 ]
@@ -101,7 +102,7 @@ def _repository_at(root: str) -> Repository | None:
 
 def _read_path(file: str) -> str:
     """What a file says, read as git does: two readings of one name would be two repositories."""
-    content, _ = read_regular(file, _LONGEST_TEXT)
+    content, _ = read_dated(file, _LONGEST_TEXT)
     return os.fsdecode(content.rstrip(b"\r\n").split(b"\0")[0])
 
 
@@ -247,7 +248,7 @@ def _mirror(source: str, target: str) -> None:
     os.makedirs(f"{target}/info")
     shared = [name for name in os.listdir(source) if name.startswith("sharedindex.")]
     for name in (*_COPIED, *shared):
-        content, changed = read_regular(f"{source}/{name}", LARGEST_FILE)
+        content, changed = read_dated(f"{source}/{name}", LARGEST_FILE)
         if changed:
             Path(f"{target}/{name}").write_bytes(content)
             # By the time of its index git tells which files it has to compare by content.
@@ -305,21 +306,16 @@ def _seconds_until(deadline: float | None) -> float:
     return SECONDS if deadline is None else min(SECONDS, deadline - monotonic())
 
 
-def read_regular(path: str, cap: int, flags: int = 0) -> tuple[bytes, int]:
+def read_dated(path: str, cap: int, *, follow: bool = True) -> tuple[bytes, int]:
     """What is in a regular file and when that changed; nothing, and 0, where there is none.
 
-    Waits for nobody who might write to a pipe. Raises GitError when there is more than ``cap``.
+    Raises GitError when there is more than ``cap``.
     """
     try:
-        with open(
-            path, "rb", opener=lambda *how: os.open(how[0], how[1] | os.O_NONBLOCK | flags)
-        ) as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                return b"", 0
-            content = file.read(cap + 1)
+        with open_regular(path, follow=follow) as file:
+            content, changed = file.read(cap + 1), os.fstat(file.fileno()).st_mtime_ns
     except (OSError, ValueError):
         return b"", 0
     if len(content) > cap:
         raise GitError(f"`{path}` is too large to look at")
-    return content, status.st_mtime_ns
+    return content, changed

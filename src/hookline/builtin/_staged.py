@@ -3,7 +3,7 @@
 import os
 import re
 
-from hookline.git import GitError, View, open_view, read_regular
+from hookline.git import GitError, View, open_view, read_dated
 from hookline.model.ports import Caller
 
 __all__ = ["read_staged_lines"]
@@ -43,7 +43,7 @@ def _read_new_files(view: View) -> list[bytes]:
         raise GitError("there are too many new files")
     texts, left = [], _CAP
     for name in names:
-        text, _ = read_regular(os.path.join(view.root, name), left, os.O_NOFOLLOW)
+        text, _ = read_dated(os.path.join(view.root, name), left, follow=False)
         texts.append(text)
         left -= len(text)
     return texts

@@ -10,6 +10,7 @@ import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 
+from hookline.files import open_regular
 from hookline.model.installing import InstallError
 
 __all__ = ["File", "look", "make_private", "remove", "write", "write_private"]
@@ -45,12 +46,8 @@ def look(path: str) -> File:
 
 
 def _read(path: str) -> tuple[bytes, os.stat_result]:
-    # Without O_NONBLOCK a pipe in the file's place would be waited for.
-    with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+    with open_regular(path) as file:
         info = os.fstat(file.fileno())
-        if not stat.S_ISREG(info.st_mode):
-            kind = errno.EISDIR if stat.S_ISDIR(info.st_mode) else errno.EINVAL
-            raise OSError(kind, os.strerror(kind))
         if info.st_size > LARGEST:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
         return file.read(), info

@@ -20,7 +20,7 @@ from hookline.git import (
     NoGit,
     Repository,
     build_environment,
-    read_regular,
+    read_dated,
     read_settings,
     run_git,
 )
@@ -136,7 +136,7 @@ class Shadow:
         theirs = read_settings(self._repository, self._theirs, self._env["GIT_DIR"], self._latest)
         settings = {"core.excludesFile": dict(theirs)["core.excludesfile"]}
         own = os.path.join(self._repository.common_dir, "info/exclude")
-        excludes, _ = read_regular(own, _LONGEST_EXCLUDE)
+        excludes, _ = read_dated(own, _LONGEST_EXCLUDE)
         self._write("info/exclude", excludes)
         where = os.path.join(self.root, scope)
         listed = self._git(
