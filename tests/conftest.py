@@ -13,7 +13,9 @@ from hypothesis import HealthCheck, settings
 # Test modules are imported by file (--import-mode=importlib), so they need a road to `support`.
 sys.path.insert(0, str(Path(__file__).parent))
 
+from hookline.cli import _terminal
 from support.daemons import end_daemon
+from support.person import alone
 
 # Whoever started the tests may be deaf to a hang-up, as under nohup, or to an interrupt, as in the
 # background of a script; what we test must not be.
@@ -64,6 +66,7 @@ def _clean_machine(_homes: Path) -> Iterator[None]:
         patch.setenv("XDG_DATA_HOME", str(home / ".local/share"))
         patch.setenv("XDG_CACHE_HOME", str(home / ".cache"))
         patch.setenv("XDG_RUNTIME_DIR", str(home / ".run"))
+        patch.setattr(_terminal, "host", alone)
         yield
 
 

@@ -70,6 +70,7 @@ async def judge(
     outcome: Outcome | None = None
     denied: tuple[Denial, ...] = ()
     carried: tuple[str, ...] = ()
+    untold: tuple[str, ...] = ()
     # One plain loop: nearly always there is one name and nothing remembered, on every event.
     for session in sessions:
         old = memories.read(session)
@@ -79,6 +80,7 @@ async def judge(
         outcome = outcome or latched(new, event)
         denied = recalled((denied, new.denials)) if new.denials else denied
         carried = carried or new.carried
+        untold = untold or new.untold
     if outcome is None:
         caller = replace(caller, denied=denied) if denied else caller
         outcome = await engine.handle(event, caller)
@@ -89,6 +91,8 @@ async def judge(
             after = [add_failures(memory, outcome) for memory in after]
         elif carried and (told := _tell_model(carried, outcome, speaker)):
             after, outcome = [replace(memory, carried=()) for memory in after], told
+    if untold and (told := _tell_person(untold, outcome, speaker)):
+        after, outcome = [replace(memory, untold=()) for memory in after], told
     if after != before:
         for session, old, new in zip(sessions, before, after, strict=True):
             if new is not old:
@@ -132,6 +136,13 @@ def _tell_model(lines: Sequence[str], outcome: Outcome, speaker: Speaker) -> Out
     # A prompt that is blocked never reaches the model, and its context does not either.
     said = speaker.translate(told).answer
     return told if said.context and said.verdict < Verdict.ASK else None
+
+
+def _tell_person(texts: Sequence[str], outcome: Outcome, speaker: Speaker) -> Outcome | None:
+    """The outcome with these notices; None where this event cannot show them."""
+    answer = replace(outcome.answer, notice=(*texts, *outcome.answer.notice))
+    told = replace(outcome, answer=answer)
+    return told if {*texts} <= {*speaker.translate(told).answer.notice} else None
 
 
 def _denial(outcome: Outcome, config: Config, caller: Caller) -> Denial | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.faults import World
+from support.person import command_line
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these look into /proc")
 
@@ -28,11 +29,10 @@ def hookline(place: World, *words: str) -> None:
         "HOME": str(place.base),
         "XDG_CONFIG_HOME": str(place.user_dir),
         "HOOKLINE_HOME": str(place.state),
-        "HOOKLINE_TRUST": "all",
         "LC_ALL": "C.UTF-8",
     }
     done = subprocess.run(
-        [str(place.python), "-m", "hookline", *words],
+        [str(place.python), *command_line(*words, says="yes")[1:]],
         cwd=place.project,
         env=env,
         capture_output=True,
@@ -100,16 +100,16 @@ def test_trust_and_its_end_count_from_the_very_next_event(place: World) -> None:
     for _ in range(3):
         config.write_text(PROJECT)
         assert not place.ask("deploy now").blocks
-        hookline(place, "trust", "--yes")
+        hookline(place, "trust")
         assert place.ask("deploy now").blocks
         config.write_text(PROJECT.replace("deploy *", "launch *"))
         # Until somebody trusts the new one, the old one is in force.
         assert place.ask("deploy now").blocks
         assert not place.ask("launch now").blocks
-        hookline(place, "trust", "--yes")
+        hookline(place, "trust")
         assert place.ask("launch now").blocks
         assert not place.ask("deploy now").blocks
-        hookline(place, "trust", "--revoke", "--yes")
+        hookline(place, "trust", "--revoke")
         assert not place.ask("launch now").blocks
     assert place.daemon().pid == daemon.pid
 
@@ -122,7 +122,7 @@ def test_a_script_that_was_changed_after_it_was_trusted_never_runs(place: World)
     (place.project / "hookline.yaml").write_text(
         "version: 1\nhooks:\n  - {name: checks, on: pre_tool_use, run: ./check.sh}\n"
     )
-    hookline(place, "trust", "--yes")
+    hookline(place, "trust")
     assert place.ask("deploy now").blocks
     before = script.stat()
     script.write_text("#!/bin/sh\necho No. >&2; exit 0\n")

@@ -3,6 +3,7 @@
 Hooks are written as people write them, into a ``hookline.yaml``, and put in by ``hookline install``.
 """
 
+import asyncio
 import json
 import os
 import time
@@ -12,13 +13,16 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from hookline.lab.hooked import call_hookline, install_hookline, uninstall_hookline
+from hookline.cli._lab_files import trust_room
+from hookline.lab.hooked import install_hookline
 from hookline.lab.hooked import journal as journal_of
 from hookline.lab.playing import Stage, stage
 from hookline.lab.ports import Asked, Client, Program, Room, Session, Wish
 from hookline.lab.rooms import furnished_room
 from hookline.lab.script import Script
 from hookline.processes import Finished
+from hookline.processes import run as run_process
+from support.person import command_line
 
 __all__ = ["Arena", "arena", "config", "conversation", "rule", "texts", "witness"]
 
@@ -69,14 +73,20 @@ class Arena:
     def install(self, *options: str) -> None:
         """``hookline install`` for this client, and ``hookline trust`` for the project's config."""
         install_hookline(self.room, self.client.dialect, *options)
+        trust_room(self.room)
 
     def uninstall(self) -> None:
         """``hookline uninstall`` for this client."""
-        uninstall_hookline(self.room, self.client.dialect)
+        done = self.hookline("uninstall", self.client.dialect)
+        assert done.exit_code == 0, done.stderr
 
     def hookline(self, *words: str, env: Mapping[str, str] | None = None) -> Finished:
-        """``hookline WORDS`` as the person in this room would type it."""
-        return call_hookline(self.room, *words, env=env)
+        """``hookline WORDS`` as the person in this room would type it, who says yes."""
+        argv = command_line(*words, says="yes")
+        env = {**self.room.env, **(env or {})}
+        return asyncio.run(
+            run_process(argv, stdin=b"", cwd=self.room.project, env=env, timeout=120)
+        )
 
     # ── after it ──
 

@@ -16,6 +16,7 @@ from unittest.mock import patch
 import pytest
 
 from hookline.__main__ import main
+from support.person import at_terminal
 
 __all__ = ["Done", "Machine"]
 
@@ -71,15 +72,23 @@ class Machine:
     def trust(self, text: str) -> None:
         """Put a project config in force."""
         self.write(self.config, text)
-        done = self.call("trust", "--yes", HOOKLINE_TRUST="all")
+        done = self.call("trust", says="yes")
         assert done.code == 0, done.err
 
     def call(
-        self, *args: str, stdin: bytes | str = b"", cwd: str | Path | None = None, **env: str
+        self,
+        *args: str,
+        stdin: bytes | str = b"",
+        cwd: str | Path | None = None,
+        says: str | None = None,
+        **env: str,
     ) -> Done:
-        """``hookline ARGS`` in this process: quick, and all that most tests need."""
+        """``hookline ARGS`` in this process: quick, and all that most tests need.
+
+        ``says`` is what a person answers; without it nobody is there to be asked.
+        """
         self._capture.readouterr()
-        with self._inside(args, stdin, cwd or self.project, env):
+        with self._inside(args, stdin, cwd or self.project, env), at_terminal(says):
             try:
                 main()
                 code = 0

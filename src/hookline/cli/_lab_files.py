@@ -4,12 +4,12 @@ import os
 import shutil
 from pathlib import Path
 
-from hookline.config.discover import NAMES, is_within, user_file
+from hookline.config.discover import NAMES, is_within, project_root, user_file
 from hookline.lab.ports import Room
 from hookline.model.errors import HooklineError
 from hookline.opening import open_loader
 
-__all__ = ["bring_along"]
+__all__ = ["bring_along", "trust_room"]
 
 
 def bring_along(room: Room, config: str | None, others: tuple[str, ...]) -> None:
@@ -31,6 +31,13 @@ def bring_along(room: Room, config: str | None, others: tuple[str, ...]) -> None
         if not is_within(path, here):
             raise HooklineError(f"--bring {other}: only what is below {here} has a place there")
         _copy(path, os.path.join(room.project, os.path.relpath(path, here)))
+
+
+def trust_room(room: Room) -> None:
+    """Trust every config in a room: it is ours, and so are the state home and every word in it."""
+    loader = open_loader(room.env, room.project)
+    for each in loader.standings(project_root(room.project, project_var=None), room.project):
+        loader.trust(each.config)
 
 
 def _copy_config(config: str, into: str, name: str) -> None:

@@ -1,84 +1,140 @@
-"""Asks the person at the terminal, and nobody else: not stdin, not an agent.
+"""Lets only a person weaken hookline: never an agent, and never what comes on stdin.
 
-Knows how agents mark the programs they start; must not know what the question is about.
+Every command says in ``WEAKENS`` when it weakens. ``guard_weakening`` looks for an agent before
+such a command looks at anything else, and ``confirm`` asks the person and tells every session.
 """
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from inspect import signature
+from typing import NamedTuple, ParamSpec, TypeVar
 
+import click
+
+from hookline.cli._agents import Process, find_agent, read_lineage
+from hookline.installing.records import Records
 from hookline.model.errors import TrustError
 from hookline.model.text import visible
+from hookline.store.weakenings import last_weakening, record_weakening
 
-__all__ = ["agent_marker", "confirm"]
+__all__ = [
+    "WEAKENS",
+    "Host",
+    "Weakens",
+    "confirm",
+    "guard_weakening",
+    "is_under_agent",
+    "print_last_weakening",
+]
 
-# What agents set for the programs they start. Only such names: others with the same prefixes
-# (CODEX_HOME, CLAUDE_CODE_USE_BEDROCK, COPILOT_MODEL) are settings that people keep in their shell.
-_MARKERS = (
-    "AI_AGENT",
-    "AGENT",
-    "CLAUDECODE",
-    "CLAUDE_CODE",
-    "CLAUDE_CODE_CHILD_SESSION",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_SESSION_ID",
-    "CODEX_CI",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-    "CODEX_SESSION_ID",
-    "CODEX_THREAD_ID",
-    "COPILOT_AGENT",
-    "COPILOT_AGENT_SESSION_ID",
-    "COPILOT_CLI",
-    "GH_COPILOT",
-    "CURSOR_AGENT",
-    "CURSOR_CONVERSATION_ID",
-    "CURSOR_TRACE_ID",
-    "GEMINI_CLI",
-    "OPENCODE",
-    "PI_CODING_AGENT",
-    "AMP_CURRENT_THREAD_ID",
-    "ANTIGRAVITY_AGENT",
-    "AUGMENT_AGENT",
-    "QWEN_CODE",
-    "HOOKLINE_DEPTH",
-)
-
+P = ParamSpec("P")
+R = TypeVar("R")
 _LONGEST = 1_000
 
 
-def agent_marker(env: Mapping[str, str]) -> str | None:
-    """The variable that says an agent started this program, if any does."""
-    return next((name for name in _MARKERS if env.get(name)), None)
+class Weakens(NamedTuple):
+    """When a command weakens what protects the person; options are named as parameters."""
+
+    always: bool = False
+    options: tuple[str, ...] = ()
+    """With any of these; or, of a command that always does, not with these."""
+
+    def applies(self, given: Mapping[str, object]) -> bool:
+        """Whether it does with these values of its parameters."""
+        return self.always != any(given.get(option) for option in self.options)
 
 
-def confirm(question: str, env: Mapping[str, str], *, yes: bool = False) -> None:
+NEVER = Weakens()
+ALWAYS = Weakens(always=True)
+
+_HARMLESS = (
+    "adapt, check, completion, convert, daemon logs, daemon serve, daemon start, daemon status, "
+    "demo, doctor, explain, fire, hook, init, lab capture, lab drift, lab run, list, log, matrix, "
+    "mcp check, mcp list, replay, snapshots, status, trace, verify"
+)
+WEAKENS: Mapping[str, Weakens] = {
+    **dict.fromkeys(_HARMLESS.split(", "), NEVER),
+    "daemon stop": ALWAYS,
+    # Without these it only adds hooks; what it replaces is asked about in any case.
+    "install": Weakens(options=("trust_env", "yes")),
+    "mcp forget": ALWAYS,
+    "mcp pin": ALWAYS,
+    "pause": Weakens(options=("duration",)),
+    "trust": Weakens(always=True, options=("list_all",)),
+    # It may bring back settings of an agent from before hookline was in them.
+    "undo": ALWAYS,
+    "uninstall": Weakens(always=True, options=("dry_run",)),
+}
+
+
+def guard_weakening(path: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """The function of a command that refuses agents wherever its entry in WEAKENS applies."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+            if WEAKENS[path].applies(signature(function).bind(*args, **kwargs).arguments):
+                _refuse_agents()
+            return function(*args, **kwargs)
+
+        return guarded
+
+    return decorate
+
+
+def is_under_agent() -> bool:
+    """Whether an agent runs this command."""
+    return bool(find_agent(host.lineage()))
+
+
+def _refuse_agents() -> None:
+    found = find_agent(host.lineage())
+    if found:
+        raise _refusal(f"{found} runs this command")
+
+
+def confirm(question: str, *, weakening: str, yes: bool = False) -> None:
     """Return only when a person said yes; raises TrustError in every other case.
 
-    ``yes`` stands for the person where HOOKLINE_TRUST is set too, as in a container's build: a
-    word on a command line alone is something an agent can write.
+    ``weakening`` says what is about to happen, for every open session and for `status`; empty if
+    nothing gets weaker. ``yes`` stands for the person where HOOKLINE_TRUST is set too and nothing
+    is installed yet, as in the build of an image.
     """
-    if yes and env.get("HOOKLINE_TRUST"):
-        return
-    marker = agent_marker(env)
-    if marker:
-        raise _refusal(f"{marker} says that an agent runs here")
+    from hookline.opening import open_loader
+
+    _refuse_agents()
+    home = os.path.abspath(open_loader(os.environ).home)
+    vouched = yes and os.environ.get("HOOKLINE_TRUST") and not Records(home).has_any()
+    if not vouched and host.ask(question).strip().lower() not in {"y", "yes"}:
+        raise TrustError("nothing was changed")
+    if weakening:
+        record_weakening(home, weakening, now=time.time())
+
+
+def print_last_weakening(home: str) -> None:
+    """What a person did within a day that makes hookline protect less, if they did."""
+    last = last_weakening(home)
+    if last:
+        click.secho(f"last weakened: {visible(last)}", fg="yellow")
+
+
+def _refusal(why: str) -> TrustError:
+    return TrustError(f"only a person can do this, in a terminal of your own: {why}")
+
+
+def _ask_terminal(question: str) -> str:
     try:
         terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError as error:
         raise _refusal("there is no terminal here") from error
     try:
-        answer = _ask(terminal, question)
+        return _ask(terminal, question)
     except OSError as error:
         raise _refusal("the terminal went away") from error
     finally:
         os.close(terminal)
-    if answer.strip().lower() not in {"y", "yes"}:
-        raise TrustError("nothing was changed")
-
-
-def _refusal(why: str) -> TrustError:
-    ways = "run it in a terminal of your own, or where no agent can, with --yes and HOOKLINE_TRUST"
-    return TrustError(f"only a person can do this, and {why}: {ways} set")
 
 
 def _ask(terminal: int, question: str) -> str:
@@ -97,3 +153,13 @@ def _ask(terminal: int, question: str) -> str:
             return ""  # a line that was not finished is no answer
         answer += more
     return answer.decode(errors="replace")
+
+
+class Host(NamedTuple):
+    """Where a command runs: the processes that started it, and whom it can ask."""
+
+    lineage: Callable[[], Iterable[Process]] = read_lineage
+    ask: Callable[[str], str] = _ask_terminal
+
+
+host = Host()

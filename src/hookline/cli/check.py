@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hookline.app import App
 from hookline.cli._output import print_json
-from hookline.cli._terminal import agent_marker
+from hookline.cli._terminal import is_under_agent
 from hookline.config.assemble import assemble
 from hookline.config.discover import MANAGED_FILE, NAMES, managed_flaw, project_root
 from hookline.config.load import Standing
@@ -239,7 +239,7 @@ def _print(checked: _Checked) -> None:
 
 
 def _can_ask(app: App) -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty() and agent_marker(app.env) is None
+    return sys.stdin.isatty() and sys.stdout.isatty() and not is_under_agent()
 
 
 def _offer_trust(files: list[str]) -> None:

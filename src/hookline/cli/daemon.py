@@ -12,7 +12,7 @@ import click
 
 from hookline._version import __version__
 from hookline.cli._output import print_json
-from hookline.cli._terminal import confirm
+from hookline.cli._terminal import confirm, guard_weakening
 from hookline.daemon.asking import ask_status
 from hookline.daemon.crew import MANY
 from hookline.daemon.instance import holder
@@ -72,8 +72,11 @@ def start(idle: float, processes: int, as_json: bool) -> None:
 
 
 @command.command("stop")
-@click.option("--yes", is_flag=True, help="Do not ask; counts only where HOOKLINE_TRUST is set.")
+@click.option(
+    "--yes", is_flag=True, help="Do not ask: for images, before hookline is installed there."
+)
 @_json
+@guard_weakening("daemon stop")
 def stop(yes: bool, as_json: bool) -> None:
     """End the daemon, after the events that it is working on.
 
@@ -83,7 +86,8 @@ def stop(yes: bool, as_json: bool) -> None:
     found = holder(home, __version__)
     killed = False
     if found is not None:
-        confirm(f"Stop hookline's daemon, process {found.pid}?", os.environ, yes=yes)
+        question = f"Stop hookline's daemon, process {found.pid}?"
+        confirm(question, weakening="hookline's daemon was stopped", yes=yes)
         killed = end(home, found)
     if as_json:
         pid = found.pid if found else None

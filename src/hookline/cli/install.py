@@ -16,7 +16,7 @@ from hookline.cli._installing import (
     user_config_dir,
 )
 from hookline.cli._output import print_json
-from hookline.cli._terminal import confirm
+from hookline.cli._terminal import confirm, guard_weakening
 from hookline.installing.changes import Change, apply, plan_install
 from hookline.installing.git import travels
 from hookline.installing.program import own_client, own_program
@@ -46,8 +46,11 @@ _SCOPES = [scope.value for scope in Scope]
 @click.option("--trust-env", is_flag=True, help="Believe HOOKLINE_* and HOME when called: for CI.")
 @click.option("--no-daemon", is_flag=True, help="Start hookline anew for each event; slower.")
 @click.option("--timeout", type=click.IntRange(min=5), help="The agent's limit, in seconds.")
-@click.option("--yes", is_flag=True, help="Do not ask; counts only where HOOKLINE_TRUST is set.")
+@click.option(
+    "--yes", is_flag=True, help="Do not ask: for images, before hookline is installed there."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print data for programs.")
+@guard_weakening("install")
 def command(
     dialects: tuple[str, ...],
     scope: str | None,
@@ -182,7 +185,11 @@ def _ask_before_replacing(changes: Sequence[Change], yes: bool) -> None:
             click.echo(said, err=True)
     if replaced:
         files = ", ".join(change.file.path for change in replaced)
-        confirm(f"Replace hookline's entries in {files}?", os.environ, yes=yes)
+        confirm(
+            f"Replace hookline's entries in {files}?",
+            weakening=f"hookline's entries in {files} were replaced",
+            yes=yes and all("--home" not in each.words for c in replaced for each in c.replaced),
+        )
 
 
 def _tell(installer: Installer, stands: Standing, changes: Sequence[Change], dry_run: bool) -> None:

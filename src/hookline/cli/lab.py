@@ -92,7 +92,7 @@ def run(
     from msgspec.structs import replace
 
     from hookline.cli._client import chosen_program
-    from hookline.cli._lab_files import bring_along
+    from hookline.cli._lab_files import bring_along, trust_room
     from hookline.cli._lab_report import Report
     from hookline.lab.hooked import install_hookline, journal
     from hookline.lab.naming import client as driver
@@ -112,6 +112,7 @@ def run(
         def prepare(there: "Room") -> None:
             bring_along(there, config, bring)
             install_hookline(there, client.dialect)
+            trust_room(there)
 
         session = play(
             client,

@@ -10,7 +10,7 @@ import click
 
 from hookline.cli._mcp_report import as_json, shown_changes, shown_pin, shown_servers
 from hookline.cli._output import print_json
-from hookline.cli._terminal import confirm
+from hookline.cli._terminal import confirm, guard_weakening
 from hookline.config.discover import project_root
 from hookline.model.errors import HooklineError
 from hookline.model.text import visible
@@ -24,7 +24,7 @@ __all__ = ["command"]
 
 _json = click.option("--json", "in_json", is_flag=True, help="Print data for programs.")
 _yes = click.option(
-    "--yes", is_flag=True, help="Do not ask; counts only where HOOKLINE_TRUST is set."
+    "--yes", is_flag=True, help="Do not ask: for images, before hookline is installed there."
 )
 _timeout = click.option(
     "--timeout",
@@ -51,6 +51,7 @@ def command() -> None:
 @_timeout
 @_yes
 @_json
+@guard_weakening("mcp pin")
 def pin(
     names: tuple[str, ...],
     into_project: bool,
@@ -74,10 +75,12 @@ def pin(
     if not servers:
         raise HooklineError("no MCP server is known here; see `hookline mcp list`")
     click.echo("\n".join(shown_servers(servers)), err=in_json)
-    confirm(f"Start {_counted(servers)} to see the tools?", os.environ, yes=yes)
+    confirm(f"Start {_counted(servers)} to see the tools?", weakening="", yes=yes)
     pins, flaws = _asked(store, servers, where, timeout, in_json)
     if pins:
-        confirm("Pin these tools as shown?", os.environ, yes=yes)
+        named = ", ".join(each.name for each in pins)
+        told = f"the tools of {named} were pinned as they are"
+        confirm("Pin these tools as shown?", weakening=told, yes=yes)
         if into_project:
             store.pin_project(where.project, pins)
         else:
@@ -161,10 +164,12 @@ def list_(in_json: bool) -> None:
 @click.argument("names", nargs=-1, required=True, metavar="SERVER…")
 @_yes
 @_json
+@guard_weakening("mcp forget")
 def forget(names: tuple[str, ...], yes: bool, in_json: bool) -> None:
     """Drop your own pins of servers; their tools are then as unknown as before."""
     store, where = _opened()
-    confirm(f"Forget what was pinned of {', '.join(names)}?", os.environ, yes=yes)
+    question = f"Forget what was pinned of {', '.join(names)}?"
+    confirm(question, weakening=f"the pins of {', '.join(names)} were forgotten", yes=yes)
     gone = store.forget(names, where.project)
     if in_json:
         print_json({"forgotten": gone})
@@ -213,7 +218,7 @@ def _accept(store: PinStore, where: Surroundings, yes: bool, in_json: bool) -> N
         click.echo("\n".join(shown_pin(each, [], known=False)), err=in_json)
     # A hash does not show what it is of; a check compares the words as well.
     click.echo("shown as the file has it; `hookline mcp check` asks the servers", err=in_json)
-    confirm(f"Let {path} count as shown?", os.environ, yes=yes)
+    confirm(f"Let {path} count as shown?", weakening=f"the pins in {path} count now", yes=yes)
     store.accept(path, content, pins)
     if in_json:
         print_json({"accepted": path, "pinned": [as_json(each) for each in pins]})

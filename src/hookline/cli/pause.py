@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from hookline.cli._output import print_json
-from hookline.cli._terminal import confirm
+from hookline.cli._terminal import confirm, guard_weakening
 from hookline.config.pause import end_pause, parse_duration, read_pause, start_pause
 from hookline.model.errors import HooklineError
 
@@ -18,8 +18,11 @@ __all__ = ["command"]
 @click.argument("duration", required=False)
 @click.option("--off", is_flag=True, help="End the pause now.")
 @click.option("--status", is_flag=True, help="Say whether there is a pause.")
-@click.option("--yes", is_flag=True, help="Do not ask; counts only where HOOKLINE_TRUST is set.")
+@click.option(
+    "--yes", is_flag=True, help="Do not ask: for images, before hookline is installed there."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print data for programs.")
+@guard_weakening("pause")
 def command(duration: str | None, off: bool, status: bool, yes: bool, as_json: bool) -> None:
     """Put all hooks but the managed ones out of force for DURATION, such as 90s, 10m or 2h.
 
@@ -33,9 +36,8 @@ def command(duration: str | None, off: bool, status: bool, yes: bool, as_json: b
     now = time.time()
     if duration is not None:
         seconds = parse_duration(duration)
-        confirm(
-            f"Put all hooks but the managed ones out of force for {duration}?", os.environ, yes=yes
-        )
+        question = f"Put all hooks but the managed ones out of force for {duration}?"
+        confirm(question, weakening=f"hookline was paused for {duration}", yes=yes)
         start_pause(home, seconds, now=now)
     elif off:
         end_pause(home)

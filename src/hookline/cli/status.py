@@ -8,6 +8,7 @@ import click
 
 from hookline.cli._installing import installers, machine_here, print_inactive, records_here
 from hookline.cli._output import print_json
+from hookline.cli._terminal import print_last_weakening
 from hookline.installing.status import Standing, standing
 from hookline.model.text import visible
 
@@ -28,6 +29,7 @@ def command(dialects: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         print_json([_as_json(each) for each in standings])
     else:
+        print_last_weakening(records.home)
         _tell(
             [
                 each

@@ -11,7 +11,7 @@ import click
 
 from hookline.cli._output import print_json
 from hookline.cli._review import Review
-from hookline.cli._terminal import confirm
+from hookline.cli._terminal import confirm, guard_weakening
 from hookline.config.discover import NAMES, place_of, project_root
 from hookline.config.trust import TrustedSet
 from hookline.model.errors import ConfigError, TrustError
@@ -27,8 +27,11 @@ __all__ = ["command"]
 @click.argument("paths", nargs=-1, metavar="[PATH]…", type=click.Path())
 @click.option("--list", "list_all", is_flag=True, help="Show everything that is trusted.")
 @click.option("--revoke", is_flag=True, help="Put a config out of force.")
-@click.option("--yes", is_flag=True, help="Do not ask; counts only where HOOKLINE_TRUST is set.")
+@click.option(
+    "--yes", is_flag=True, help="Do not ask: for images, before hookline is installed there."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print data for programs.")
+@guard_weakening("trust")
 def command(paths: tuple[str, ...], list_all: bool, revoke: bool, yes: bool, as_json: bool) -> None:
     """Show what changed in this project's configs, and trust them as they are now.
 
@@ -78,8 +81,11 @@ def _trust(loader: "Loader", standings: Sequence["Standing"], yes: bool, as_json
         click.echo("\n".join((*review.as_lines(), "")), err=as_json)
     if reviews:
         names = ", ".join(f"{each.draft.config} ({each.draft.digest[:12]})" for each in reviews)
-        confirm(f"Trust {names} as shown?", os.environ, yes=yes)
+        lost = [each for each in reviews if each.losses()]
+        files = ", ".join(each.draft.config for each in lost)
+        weakening = f"a version of {files} was trusted that drops or changes hooks" if lost else ""
         _check_vouched(reviews, yes)
+        confirm(f"Trust {names} as shown?", weakening=weakening, yes=yes)
     data = [each.as_json() for each in reviews]
     for review in reviews:
         loader.store.trust(review.draft.config, review.draft.readings)
@@ -124,7 +130,8 @@ def _revoke(loader: "Loader", standings: Sequence["Standing"], yes: bool, as_jso
     known = [each.config for each in standings if loader.store.has(each.config)]
     if known:
         names = ", ".join(known)
-        confirm(f"Put {names} out of force?", os.environ, yes=yes)
+        question = f"Put {names} out of force?"
+        confirm(question, weakening=f"trust in {names} was revoked", yes=yes)
     for place in known:
         loader.store.revoke(place)
     if as_json:

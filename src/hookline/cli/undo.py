@@ -6,7 +6,7 @@ import click
 
 from hookline.cli._output import print_json
 from hookline.cli._snapshots import opened
-from hookline.cli._terminal import confirm
+from hookline.cli._terminal import confirm, guard_weakening
 from hookline.git import GitError
 from hookline.model.errors import HooklineError
 from hookline.model.text import visible
@@ -29,8 +29,11 @@ _WORDS = {"A": "remove", "D": "bring back"}
 @click.option("--session", help="Of this session; without it, the one that changed files last.")
 @click.option("--keep", type=click.IntRange(0), help="Undo all turns but the first so many.")
 @click.option("--redo", is_flag=True, help="Take the last undoing back instead.")
-@click.option("--yes", is_flag=True, help="Do not ask; counts only where HOOKLINE_TRUST is set.")
+@click.option(
+    "--yes", is_flag=True, help="Do not ask: for images, before hookline is installed there."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print data for programs.")
+@guard_weakening("undo")
 def command(session: str | None, keep: int | None, redo: bool, yes: bool, as_json: bool) -> None:
     """Bring the files of this work tree back to what they were before an agent's last turn.
 
@@ -47,7 +50,9 @@ def command(session: str | None, keep: int | None, redo: bool, yes: bool, as_jso
     for path, how in sorted(files.items()):
         click.echo(f"{_WORDS.get(how, 'put back'):<10} {visible(path)}", err=as_json)
     if going:
-        confirm(f"Change these {len(files)} files in {shadow.root}?", os.environ, yes=yes)
+        question = f"Change these {len(files)} files in {shadow.root}?"
+        weakening = f"{len(files)} files in {shadow.root} were brought back by `hookline undo`"
+        confirm(question, weakening=weakening, yes=yes)
         _go(shadow, chosen, going, redo)
     if as_json:
         print_json({"session": chosen.session, "files": files})

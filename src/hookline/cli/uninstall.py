@@ -8,7 +8,7 @@ import click
 
 from hookline.cli._installing import installers, machine_here, records_here
 from hookline.cli._output import print_json
-from hookline.cli._terminal import confirm
+from hookline.cli._terminal import confirm, guard_weakening
 from hookline.installing.changes import Change, apply, plan_uninstall
 from hookline.installing.records import Records
 from hookline.installing.status import standing
@@ -24,8 +24,11 @@ __all__ = ["command"]
 @click.option("--scope", type=click.Choice([scope.value for scope in Scope]), help="Only there.")
 @click.option("--file", "files", multiple=True, type=click.Path(), help="Settings to look into.")
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask; counts only where HOOKLINE_TRUST is set.")
+@click.option(
+    "--yes", is_flag=True, help="Do not ask: for images, before hookline is installed there."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print data for programs.")
+@guard_weakening("uninstall")
 def command(
     dialects: tuple[str, ...],
     scope: str | None,
@@ -49,7 +52,11 @@ def command(
         ]
         if changes and not dry_run:
             names = ", ".join(dict.fromkeys(change.file.path for change in changes))
-            confirm(f"Take hookline out of {names}?", os.environ, yes=yes)
+            confirm(
+                f"Take hookline out of {names}?",
+                weakening=f"hookline was uninstalled from {', '.join(dialects)} ({names})",
+                yes=yes and not any(map(_names_a_home, changes)),
+            )
             # Two platforms may share a file, so each is planned again on what the other left.
             changes = []
             for each in chosen:
@@ -65,6 +72,12 @@ def command(
         _tell(change, dry_run)
     if not changes:
         click.echo("nothing to do: hookline is in none of these settings")
+
+
+def _names_a_home(change: Change) -> bool:
+    """Whether it is in force for a state home, be it another than the one looked at."""
+    entries = change.installer.inspect(change.target, change.file.content or b"")
+    return any("--home" in entry.words for entry in entries)
 
 
 def _distrust(

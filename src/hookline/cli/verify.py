@@ -148,13 +148,14 @@ def _driver(dialect: str) -> "Client":
 
 def _prepare(room: "Room", client: "Client", plan: "Plan") -> None:
     """The person's rules as they are, ours beside them, and hookline in the client's settings."""
-    from hookline.cli._lab_files import bring_along
+    from hookline.cli._lab_files import bring_along, trust_room
     from hookline.lab.hooked import install_hookline
     from hookline.verifying.verifying import place_canaries
 
     bring_along(room, None, ())
     install_hookline(room, client.dialect)
     place_canaries(plan, room)
+    trust_room(room)
 
 
 def _most_follow_ups(room: "Room", stop_cap: int | None) -> int:

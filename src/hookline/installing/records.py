@@ -61,6 +61,12 @@ class Records:
                 if record is not None:
                     yield record
 
+    def has_any(self) -> bool:
+        """Whether there is a record, be it one that cannot be read."""
+        return os.path.isdir(self._dir) and any(
+            name.endswith(".json") for name in os.listdir(self._dir)
+        )
+
     def save(self, record: Record) -> None:
         """Remember it. Raises InstallError."""
         try:

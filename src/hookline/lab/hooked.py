@@ -1,11 +1,10 @@
-"""Puts hookline into a room as a person would: install, trust, and at the end the journal.
+"""Puts hookline into a room as a person would: install, and at the end the journal.
 
 Always through the command line in a process of its own, so that what is tried is what people run.
 """
 
 import asyncio
 import json
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,11 +14,10 @@ from hookline.model.errors import HooklineError
 from hookline.processes import CannotStart, Finished
 from hookline.processes import run as run_process
 
-__all__ = ["call_hookline", "install_hookline", "journal", "uninstall_hookline"]
+__all__ = ["call_hookline", "install_hookline", "journal"]
 
 _TIMEOUT = 120.0
 _MOST = 10_000
-_CONFIGS = ("hookline.yaml", ".hookline/hookline.yaml")
 
 
 def call_hookline(
@@ -37,15 +35,13 @@ def call_hookline(
 
 
 def install_hookline(room: Room, dialect: str, *options: str) -> None:
-    """Install hookline into the client's settings, and trust the config the project brings."""
-    _succeed(room, "install", dialect, "--yes", *options)
-    if any(os.path.exists(os.path.join(room.project, name)) for name in _CONFIGS):
-        _succeed(room, "trust", "--yes")
-
-
-def uninstall_hookline(room: Room, dialect: str) -> None:
-    """Take hookline out of the client's settings again."""
-    _succeed(room, "uninstall", dialect, "--yes")
+    """Install hookline into the client's settings. Raises HooklineError."""
+    words = ("install", dialect, *options)
+    ran = call_hookline(room, *words)
+    if ran.exit_code != 0:
+        said = (ran.stderr or ran.stdout).decode(errors="replace").strip()
+        why = "it did not end in time" if ran.timed_out else said.removeprefix("error:").strip()
+        raise HooklineError(f"`hookline {' '.join(words)}` failed in the session's room: {why}")
 
 
 def journal(room: Room) -> Sequence[Mapping[str, Any]]:
@@ -54,12 +50,3 @@ def journal(room: Room) -> Sequence[Mapping[str, Any]]:
     if ran.exit_code:
         return ()  # nothing was written down
     return tuple(json.loads(line) for line in ran.stdout.splitlines())
-
-
-def _succeed(room: Room, *words: str) -> None:
-    # The room is ours and the person asked for this: nobody else could say yes here.
-    ran = call_hookline(room, *words, env={"HOOKLINE_TRUST": "all"})
-    if ran.exit_code != 0:
-        said = (ran.stderr or ran.stdout).decode(errors="replace").strip()
-        why = "it did not end in time" if ran.timed_out else said.removeprefix("error:").strip()
-        raise HooklineError(f"`hookline {' '.join(words)}` failed in the session's room: {why}")

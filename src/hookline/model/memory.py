@@ -60,6 +60,8 @@ class SessionMemory(Struct, frozen=True, kw_only=True):
     denials: tuple[Denial, ...] = ()
     carried: tuple[str, ...] = ()
     """Failures of hooks that the model hears of with the person's next prompt."""
+    untold: tuple[str, ...] = ()
+    """Notices that the next event which can show them brings to the person."""
 
 
 def is_persons_prompt(event: Event) -> bool:
@@ -166,6 +168,7 @@ def combined(before: SessionMemory, after: SessionMemory, stored: SessionMemory)
         counted=after.counted,
         denials=_join(before.denials, after.denials, stored.denials),
         carried=_join(before.carried, after.carried, stored.carried),
+        untold=_join(before.untold, after.untold, stored.untold),
     )
 
 

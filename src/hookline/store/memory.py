@@ -5,6 +5,7 @@ import os
 from hashlib import sha256
 
 import msgspec
+from msgspec.structs import replace
 
 from hookline.model.errors import HooklineError
 from hookline.model.memory import SessionMemory, combined
@@ -51,6 +52,15 @@ class SessionMemories:
                 self._write(self._path(session), before, after)
             except OSError as error:
                 raise _unkept(error) from error
+
+    def add_untold(self, name: str, text: str) -> None:
+        """Have a notice shown in a session, by the name of its file. Raises HooklineError."""
+        path = f"{self._dir}/{name}"
+        try:
+            before = _read(path)
+            self._write(path, before, replace(before, untold=(*before.untold, text)))
+        except OSError as error:
+            raise _unkept(error) from error
 
     def _path(self, session: str) -> str:
         path = self._paths.get(session)

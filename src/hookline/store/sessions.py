@@ -12,12 +12,20 @@ from hashlib import sha256
 
 from hookline.model.errors import HooklineError
 
-__all__ = ["MemoryRoots", "SessionRoots"]
+__all__ = ["DAY", "MemoryRoots", "SessionRoots", "open_sessions"]
 
 DAY = 86_400.0
 KEPT = 30 * DAY
 _REMEMBERED = 1000
 _ON_NOTICE = 0
+
+
+def open_sessions(home: str, now: float) -> Iterator[str]:
+    """The names of the files of all sessions that were heard of within two days."""
+    with suppress(FileNotFoundError), os.scandir(os.path.join(home, "sessions")) as entries:
+        for entry in entries:
+            if not entry.name.startswith(".") and now - entry.stat().st_mtime < 2 * DAY:
+                yield entry.name
 
 
 class SessionRoots:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from time import time
 
-from hookline.lab.hooked import call_hookline, journal
+from hookline.lab.hooked import journal
 from hookline.lab.playing import Stage
 from hookline.lab.ports import Room, Session
 from hookline.model.errors import HooklineError
@@ -24,16 +24,8 @@ class UnplayableError(HooklineError):
 
 
 def place_canaries(plan: Plan, room: Room) -> None:
-    """Put the canary hooks into force, in a file above the project: none of the person's changes.
-
-    Raises HooklineError when hookline does not take them.
-    """
+    """Write the canary hooks into a file above the project: none of the person's changes."""
     Path(room.root, "hookline.yaml").write_bytes(plan.config)
-    # The room is ours, and so is every word in it: nobody else could trust it.
-    ran = call_hookline(room, "trust", "--yes", env={"HOOKLINE_TRUST": "all"})
-    if ran.exit_code != 0:
-        said = (ran.stderr or ran.stdout).decode(errors="replace").strip()
-        raise HooklineError(f"the canary hooks could not be put into force: {said}")
 
 
 def verify(

@@ -67,16 +67,16 @@ def guarded(
 
 def install_trusted(place: Arena, *options: str) -> None:
     """``hookline install codex --trust``, with the client on the PATH as a person has it."""
-    ran = hookline(place, "install", "codex", "--trust", "--yes", *options)
+    ran = hookline(place, "install", "codex", "--trust", *options)
     assert ran.exit_code == 0, ran.stderr.decode()
     if place.ran("hookline.yaml"):
-        ran = hookline(place, "trust", "--yes")
+        ran = hookline(place, "trust")
         assert ran.exit_code == 0, ran.stderr.decode()
 
 
 def hookline(place: Arena, *words: str) -> Finished:
     """``hookline WORDS`` where the client is on the PATH and somebody says yes."""
-    return place.hookline(*words, env={"PATH": path_of(place), "HOOKLINE_TRUST": "all"})
+    return place.hookline(*words, env={"PATH": path_of(place)})
 
 
 def path_of(place: Arena) -> str:

@@ -221,7 +221,7 @@ def test_a_projects_hooks_run_once_they_are_trusted_and_not_before(codex: Progra
         assert "MK_MINE" in heard(before.session, "touch mine"), "the person's own are in force"
         assert "not trusted" in shown(before.talk)
 
-        assert hookline(place, "trust", "--yes").exit_code == 0
+        assert hookline(place, "trust").exit_code == 0
         after = speak(place, commands("touch denied-2", "touch plain"))
         assert set(after.session.changed) == {"plain"}
         assert "MK_NO" in heard(after.session, "touch denied-2")

@@ -41,7 +41,7 @@ def test_a_projects_hooks_run_once_they_are_trusted_and_not_before(untrusted: Ar
     assert "not trusted" in json.dumps(untrusted.journal())
     assert b"not trusted" in untrusted.hookline("list").stdout
 
-    trusted = untrusted.hookline("trust", "--yes", env={"HOOKLINE_TRUST": "all"})
+    trusted = untrusted.hookline("trust")
     assert trusted.exit_code == 0, trusted.stderr
     after = untrusted.play(commands("touch denied-2", "touch plain"))
     assert set(after.changed) == {"plain"}

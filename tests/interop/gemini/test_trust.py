@@ -37,7 +37,7 @@ def test_a_projects_hooks_run_once_they_are_trusted_and_not_before(untrusted: Ar
     assert "MK_MINE" in heard(before, "touch mine"), "the person's own hooks are in force"
     assert "not trusted" in shown(before)
 
-    trusted = untrusted.hookline("trust", "--yes", env={"HOOKLINE_TRUST": "all"})
+    trusted = untrusted.hookline("trust")
     assert trusted.exit_code == 0, trusted.stderr
     after = untrusted.play(commands("touch denied-2", "touch plain"))
     assert set(after.changed) == {"plain"}

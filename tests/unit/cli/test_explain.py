@@ -32,7 +32,7 @@ def another(machine: Machine, text: str, name: str = "other") -> Path:
     project = machine.base / name
     (project / ".git").mkdir(parents=True)
     (project / "hookline.yaml").write_text(text, encoding="utf-8")
-    done = machine.call("trust", "--yes", cwd=project, HOOKLINE_TRUST="all")
+    done = machine.call("trust", cwd=project, says="yes")
     assert done.code == 0, done.err
     return project
 

@@ -29,7 +29,6 @@ hooks:
     on: pre_tool_use
     deny: Not on this machine.
 """
-YES = {"HOOKLINE_TRUST": "all"}
 
 
 @pytest.fixture
@@ -44,7 +43,7 @@ def claude(machine: Machine) -> Path:
 
 
 def uninstall(machine: Machine, *words: str) -> Done:
-    return machine.call("uninstall", *words, "--yes", **YES)
+    return machine.call("uninstall", *words, says="yes")
 
 
 # ── install ──
@@ -170,7 +169,7 @@ def test_one_broken_platform_changes_no_other(machine: Machine, claude: Path) ->
 def test_the_environment_is_only_believed_when_asked_for(machine: Machine, claude: Path) -> None:
     machine.call("install", "claude-code")
     assert "--trust-env" not in claude.read_text()
-    done = machine.call("install", "claude-code", "--trust-env", "--yes", **YES)
+    done = machine.call("install", "claude-code", "--trust-env", says="yes")
     assert done.code == 0, done.err
     text = claude.read_text()
     assert "--trust-env" in text
@@ -194,7 +193,7 @@ def test_what_would_be_replaced_is_shown_even_where_data_is_asked_for(
     machine: Machine, claude: Path
 ) -> None:
     machine.call("install", "claude-code")
-    done = machine.call("install", "claude-code", "--timeout", "30", "--json", "--yes", **YES)
+    done = machine.call("install", "claude-code", "--timeout", "30", "--json", says="yes")
     assert done.json[0]["files"][0]["written"] is True
     assert f"in {claude} is now: " in done.err
 
@@ -438,7 +437,7 @@ def test_what_codex_was_told_to_trust_goes_with_our_entries(
     config.parent.mkdir(exist_ok=True)
     config.write_text('model = "x"')
     machine.call("install", "codex", "--trust", **path)
-    machine.call("install", "codex", "--trust", "--timeout", "9", "--yes", **YES, **path)
+    machine.call("install", "codex", "--trust", "--timeout", "9", says="yes", **path)
     uninstall(machine, "codex")
     assert config.read_text() == 'model = "x"'
 

@@ -150,7 +150,7 @@ def test_a_subdirectorys_own_config_counts_there(machine: Machine) -> None:
     machine.trust(hooks("name: outer, on: stop, run: y"))
     sub = machine.project / "sub"
     machine.write("sub/hookline.yaml", hooks("name: inner, on: stop, run: y"))
-    machine.call("trust", "--yes", "sub/hookline.yaml", HOOKLINE_TRUST="all")
+    machine.call("trust", "sub/hookline.yaml", says="yes")
     assert names(machine) == ["outer"]
     shown = machine.call("list", "--json", cwd=sub).json
     assert [hook["name"] for hook in shown["hooks"]] == ["outer", "inner"]

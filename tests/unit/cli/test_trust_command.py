@@ -17,10 +17,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hookline.cli import _terminal, pause, trust
-from hookline.cli._terminal import agent_marker, confirm
+from hookline.cli._terminal import Host, confirm
 from hookline.config.discover import home_dir
 from hookline.config.trust import TrustedSet, TrustStore
 from hookline.model.errors import ConfigError, HooklineError, TrustError
+from support.person import command_line, lineage
 
 CONFIG = """\
 version: 1
@@ -41,7 +42,7 @@ LAUNCHER = """\
 import fcntl, os, sys, termios
 os.setsid()
 fcntl.ioctl(int(sys.argv[1]), termios.TIOCSCTTY, 0)
-os.execv(sys.executable, [sys.executable, "-m", "hookline", *sys.argv[2:]])
+os.execv(sys.argv[2], sys.argv[2:])
 """
 
 
@@ -79,7 +80,7 @@ class AtTerminal:
         self.screen = b""
         self.terminal, ours = pty.openpty()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", LAUNCHER, str(ours), *words],
+            [sys.executable, "-c", LAUNCHER, str(ours), *command_line(*words)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -153,7 +154,7 @@ class TestAsking:
 
     def test_without_a_terminal_it_refuses(self, project: Path) -> None:
         done = subprocess.run(
-            [sys.executable, "-m", "hookline", "trust", "--yes"],
+            command_line("trust", "--yes"),
             input="yes\n",
             capture_output=True,
             text=True,
@@ -168,7 +169,7 @@ class TestAsking:
     def test_under_an_agent_it_refuses_even_on_a_terminal(self, project: Path) -> None:
         code, output = AtTerminal("trust", env={"CLAUDECODE": "1"}).end()
         assert code == 1
-        assert "CLAUDECODE says that an agent runs here" in output
+        assert "in a terminal of your own: an agent runs this command" in output
         assert trusted(project) is None
 
     def test_the_question_names_the_version(self, project: Path) -> None:
@@ -189,50 +190,19 @@ class TestAsking:
 
 
 class TestConfirm:
-    @pytest.mark.parametrize(
-        "marker",
-        [
-            "CLAUDECODE",
-            "CLAUDE_CODE_SESSION_ID",
-            "CODEX_SANDBOX",
-            "CODEX_THREAD_ID",
-            "GEMINI_CLI",
-            "CURSOR_AGENT",
-            "CURSOR_TRACE_ID",
-            "COPILOT_CLI",
-            "COPILOT_AGENT",
-            "OPENCODE",
-            "AI_AGENT",
-            "PI_CODING_AGENT",
-            "HOOKLINE_DEPTH",
-        ],
-    )
-    def test_agents_are_known_by_what_they_set(self, marker: str) -> None:
-        assert agent_marker({marker: "1"}) == marker
-        with pytest.raises(TrustError, match=f"{marker} says that an agent runs here"):
-            confirm("?", {marker: "1"}, yes=True)
-
-    def test_an_empty_marker_says_nothing(self) -> None:
-        assert agent_marker({"CLAUDECODE": ""}) is None
-
-    @pytest.mark.parametrize("setting", ["CODEX_HOME", "CLAUDE_CODE_USE_BEDROCK", "COPILOT_MODEL"])
-    def test_what_people_set_themselves_is_no_marker(self, setting: str) -> None:
-        assert agent_marker({setting: "1"}) is None
-
-    def test_yes_counts_where_trust_was_set_even_under_an_agent(self) -> None:
-        confirm("?", {"CLAUDECODE": "1", "HOOKLINE_TRUST": "all"}, yes=True)
+    def test_trust_alone_does_not_count(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("HOOKLINE_TRUST", "all")
+        with pytest.raises(TrustError, match="no terminal here"):
+            confirm("?", weakening="")
 
     def test_without_a_terminal_nobody_can_say_yes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def none(*_args: object) -> int:
             raise OSError(errno.ENXIO, "No such device or address")
 
+        monkeypatch.setattr(_terminal, "host", Host(lineage))
         monkeypatch.setattr(os, "open", none)
-        with pytest.raises(TrustError, match="there is no terminal here"):
-            confirm("?", {}, yes=True)
-
-    def test_trust_alone_does_not_count(self) -> None:
-        with pytest.raises(TrustError):
-            confirm("?", {"CLAUDECODE": "1", "HOOKLINE_TRUST": "all"})
+        with pytest.raises(TrustError, match="in a terminal of your own: there is no terminal"):
+            confirm("?", weakening="", yes=True)
 
 
 class FakeTerminal:
@@ -245,6 +215,7 @@ class FakeTerminal:
         def opened(path: str, flags: int, *rest: int) -> int:
             return os.dup(self.ours) if path == "/dev/tty" else real_open(path, flags, *rest)
 
+        monkeypatch.setattr(_terminal, "host", Host(lineage))
         monkeypatch.setattr(os, "open", opened)
         monkeypatch.setattr(os, "tcgetpgrp", lambda _handle: os.getpgrp())
 
@@ -276,7 +247,7 @@ class TestTheTerminal:
 
     def test_a_yes_is_enough(self, terminal: FakeTerminal, monkeypatch: pytest.MonkeyPatch) -> None:
         self.answer_with(terminal, monkeypatch, "Y\n")
-        confirm("Really?", {})
+        confirm("Really?", weakening="")
         assert self.asked == "Really? [y/N] "
 
     def test_the_question_cannot_act_on_the_terminal(
@@ -284,7 +255,7 @@ class TestTheTerminal:
     ) -> None:
         self.answer_with(terminal, monkeypatch, "n\n")
         with pytest.raises(TrustError, match="nothing was changed"):
-            confirm("Trust \x1b[2J\u202egood?", {})
+            confirm("Trust \x1b[2J\u202egood?", weakening="")
         assert self.asked == "Trust ␛[2J\\u{202e}good? [y/N] "
 
     def test_the_end_of_input_is_no(
@@ -292,14 +263,14 @@ class TestTheTerminal:
     ) -> None:
         self.answer_with(terminal, monkeypatch, "y\x04\x04")
         with pytest.raises(TrustError, match="nothing was changed"):
-            confirm("Really?", {})
+            confirm("Really?", weakening="")
 
     def test_a_background_job_is_refused_instead_of_stopped(
         self, terminal: FakeTerminal, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(os, "tcgetpgrp", lambda _handle: os.getpgrp() + 1)
         with pytest.raises(TrustError, match="in the background"):
-            confirm("Really?", {})
+            confirm("Really?", weakening="")
 
     def test_a_terminal_that_goes_away_is_no(
         self, terminal: FakeTerminal, monkeypatch: pytest.MonkeyPatch
@@ -309,7 +280,7 @@ class TestTheTerminal:
 
         monkeypatch.setattr(_terminal, "_ask", gone)
         with pytest.raises(TrustError, match="went away"):
-            confirm("Really?", {})
+            confirm("Really?", weakening="")
 
 
 class TestWhatIsShown:

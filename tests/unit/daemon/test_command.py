@@ -18,6 +18,7 @@ from hookline.daemon import stopping
 from hookline.daemon.instance import claim, holder, run_dir
 from hookline.model.errors import HooklineError
 from support.cli import Done, Machine
+from support.person import command_line
 from support.serving import Daemons, Talk, daemons, eventually, request
 
 DENY = "version: 1\nhooks:\n  - {name: all, on: pre_tool_use, deny: Nothing goes.}\n"
@@ -104,14 +105,14 @@ def test_several_processes_are_started_looked_at_and_stopped(person: Person) -> 
         ((), {}, "there is no terminal here"),
         (("--yes",), {}, "there is no terminal here"),
         ((), {"HOOKLINE_TRUST": "all"}, "there is no terminal here"),
-        (("--yes",), {"CLAUDECODE": "1"}, "an agent runs here"),
+        (("--yes",), {"CLAUDECODE": "1", "HOOKLINE_TRUST": "all"}, "an agent runs this"),
     ],
 )
 def test_only_a_person_stops_it(
     person: Person, words: tuple[str, ...], env: dict[str, str], why: str
 ) -> None:
     process = person.place.running()
-    command = [sys.executable, "-m", "hookline", "daemon", "stop", *words]
+    command = command_line("daemon", "stop", *words)
     done = subprocess.run(
         command,
         env={**person.machine.env, **env},

@@ -79,6 +79,6 @@ def test_uninstall_leaves_no_trace(machine: Machine) -> None:
     before = tree(machine.person, machine.project)
     install(machine, "basecoat")
     assert tree(machine.person, machine.project) != before
-    done = machine.call("uninstall", "basecoat", "--yes", HOOKLINE_TRUST="all")
+    done = machine.call("uninstall", "basecoat", says="yes")
     assert done.code == 0, done.err
     assert tree(machine.person, machine.project) == before

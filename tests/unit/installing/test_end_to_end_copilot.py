@@ -75,6 +75,6 @@ def test_uninstall_leaves_no_trace(machine: Machine) -> None:
     before = tree(machine.person, machine.project)
     install(machine, "copilot")
     assert tree(machine.person, machine.project) != before
-    done = machine.call("uninstall", "copilot", "--yes", HOOKLINE_TRUST="all")
+    done = machine.call("uninstall", "copilot", says="yes")
     assert done.code == 0, done.err
     assert tree(machine.person, machine.project) == before

@@ -82,6 +82,6 @@ def test_uninstall_leaves_no_trace(machine: Machine) -> None:
     before = tree(machine.person, machine.project)
     install(machine, "cursor")
     assert tree(machine.person, machine.project) != before
-    done = machine.call("uninstall", "cursor", "--yes", HOOKLINE_TRUST="all")
+    done = machine.call("uninstall", "cursor", says="yes")
     assert done.code == 0, done.err
     assert tree(machine.person, machine.project) == before

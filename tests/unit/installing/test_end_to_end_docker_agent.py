@@ -82,7 +82,7 @@ def test_an_agent_file_denies_alike_and_keeps_what_was_in_it(machine: Machine) -
     hooks = yaml.safe_load(file.read_text())["agents"]["root"]["hooks"]
     for lane in ("pre_tool_use", PREEMPT, "user_prompt_submit"):
         assert obeyed(machine, lane, hook_of(hooks, lane)["command"]).does >= Does.BLOCKS
-    done = machine.call("uninstall", "docker-agent", "--yes", HOOKLINE_TRUST="all")
+    done = machine.call("uninstall", "docker-agent", says="yes")
     assert done.code == 0, done.err
     assert file.read_text() == AGENT
 
@@ -138,6 +138,6 @@ def test_uninstall_leaves_no_trace(machine: Machine) -> None:
     before = tree(machine.person, machine.project)
     install(machine, "docker-agent", config=DENIES)
     assert tree(machine.person, machine.project) != before
-    done = machine.call("uninstall", "docker-agent", "--yes", HOOKLINE_TRUST="all")
+    done = machine.call("uninstall", "docker-agent", says="yes")
     assert done.code == 0, done.err
     assert tree(machine.person, machine.project) == before

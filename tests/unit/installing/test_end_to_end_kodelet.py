@@ -94,6 +94,6 @@ def test_uninstall_leaves_no_trace(machine: Machine) -> None:
     before = tree(machine.person, machine.project)
     install(machine, "kodelet")
     assert len(tree(machine.person, machine.project)) == len(before) + 5
-    done = machine.call("uninstall", "kodelet", "--yes", HOOKLINE_TRUST="all")
+    done = machine.call("uninstall", "kodelet", says="yes")
     assert done.code == 0, done.err
     assert tree(machine.person, machine.project) == before

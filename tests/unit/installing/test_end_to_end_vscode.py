@@ -76,6 +76,6 @@ def test_uninstall_leaves_no_trace(machine: Machine) -> None:
     before = tree(machine.person, machine.project)
     install(machine, "vscode")
     assert tree(machine.person, machine.project) != before
-    done = machine.call("uninstall", "vscode", "--yes", HOOKLINE_TRUST="all")
+    done = machine.call("uninstall", "vscode", says="yes")
     assert done.code == 0, done.err
     assert tree(machine.person, machine.project) == before

@@ -1,19 +1,22 @@
 """Playing a script: server, room, client and evidence together, with a very small agent."""
 
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from hookline.cli._lab_files import trust_room
 from hookline.lab.clients.claude_code import CLIENT
 from hookline.lab.exchanges import exchanges
-from hookline.lab.hooked import install_hookline, journal, uninstall_hookline
+from hookline.lab.hooked import install_hookline, journal
 from hookline.lab.playing import play, stage
 from hookline.lab.ports import Program, Room
 from hookline.lab.rooms import furnished_room
 from hookline.lab.script import Script, Shell, Turn
 from hookline.model.errors import HooklineError
+from support.person import command_line
 from support.tiny_agent import put_agent
 
 DENY = """\
@@ -24,6 +27,11 @@ hooks:
     match: {tool: shell, command: "touch secret*"}
     deny: Secrets stay secret.
 """
+
+
+def prepare(room: Room) -> None:
+    install_hookline(room, "claude-code")
+    trust_room(room)
 
 
 def script(*commands: str, files: dict[str, str] | None = None) -> Script:
@@ -62,7 +70,7 @@ def test_what_is_prepared_in_the_room_holds_for_the_session(room: Room, agent: P
         room=room,
         program=agent,
         timeout=60,
-        prepare=lambda there: install_hookline(there, "claude-code"),
+        prepare=prepare,
     )
     assert session.changed == {"open.txt": "added"}
     denied, ran = exchanges(session.asked)
@@ -78,10 +86,10 @@ def test_hookline_can_be_taken_out_again_between_two_sessions_on_one_stage(
     room: Room, agent: Program
 ) -> None:
     plot = script("touch secret.txt")
-    prepare = lambda there: install_hookline(there, "claude-code")  # noqa: E731 - as callers write it
     with stage(CLIENT, room=room, program=agent, prepare=prepare) as set_up:
         assert set_up.play(plot, timeout=60).changed == {}
-        uninstall_hookline(room, "claude-code")
+        words = command_line("uninstall", "claude-code", says="yes")
+        subprocess.run(words, cwd=room.project, env=room.env, check=True, capture_output=True)
         assert set_up.play(plot, timeout=60).changed == {"secret.txt": "added"}
 
 
@@ -127,5 +135,5 @@ def test_a_config_that_is_wrong_is_an_error_before_the_session(agent: Program) -
             script("true"),
             room=there,
             program=agent,
-            prepare=lambda room: install_hookline(room, "claude-code"),
+            prepare=prepare,
         )

@@ -1,0 +1,121 @@
+"""Looks for an agent that runs this command, in the environment and among the live ancestors.
+
+Knows which variables and programs are an agent's; must not know what is refused to one.
+"""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from hookline.model.errors import TrustError
+
+__all__ = ["Process", "find_agent", "parse_ps", "read_lineage"]
+
+# What agents set for the programs they start. Only such names: others with the same prefixes
+# (CODEX_HOME, CLAUDE_CODE_USE_BEDROCK, COPILOT_MODEL) are settings that people keep in their shell.
+_MARKERS = """
+    AI_AGENT AGENT AMP_CURRENT_THREAD_ID ANTIGRAVITY_AGENT AUGMENT_AGENT CLAUDECODE CLAUDE_CODE
+    CLAUDE_CODE_CHILD_SESSION CLAUDE_CODE_ENTRYPOINT CLAUDE_CODE_SESSION_ID CODEX_CI CODEX_SANDBOX
+    CODEX_SANDBOX_NETWORK_DISABLED CODEX_SESSION_ID CODEX_THREAD_ID COPILOT_AGENT
+    COPILOT_AGENT_SESSION_ID COPILOT_CLI CURSOR_AGENT CURSOR_CONVERSATION_ID CURSOR_TRACE_ID
+    GEMINI_CLI GH_COPILOT HOOKLINE_DEPTH OPENCODE PI_CODING_AGENT QWEN_CODE
+"""
+# The whole name of an agent's program, script or Python module.
+_PROGRAMS = """
+    aider amp auggie cagent claude codex copilot crush cursor-agent docker-agent droid gemini goose
+    kiro-cli kodelet opencode pi qwen
+"""
+MARKERS, PROGRAMS = frozenset(_MARKERS.split()), frozenset(_PROGRAMS.split())
+# Where an agent is installed whose program has another name, such as `cli.js`, `node` or `2.1.3`.
+_INSTALLED = re.compile(
+    r"/node_modules/(?:@anthropic-ai/claude-code|@openai/codex|@google/gemini-cli|@github/copilot"
+    r"|@sourcegraph/amp|@qwen-code/qwen-code|@augmentcode/auggie|@mariozechner/pi-coding-agent"
+    r"|opencode-ai)(?:-[\w-]+)?/|/share/(claude|cursor-agent)/versions/"
+)
+_INTERPRETER = re.compile(r"node|nodejs|bun|deno|python[\d.]*")
+_WITH_VALUE = frozenset({"-r", "--require", "--import", "--loader", "-W", "-X"})
+
+
+class Process(NamedTuple):
+    """A live process; what the system does not show of it is empty."""
+
+    parent: int = 0
+    name: str = ""
+    exe: str = ""
+    argv: tuple[str, ...] = ()
+    variables: frozenset[str] = frozenset()
+    """The names of those that are set, and not to nothing."""
+
+
+def find_agent(lineage: Iterable[Process]) -> str:
+    """Which agent is among these processes; empty if there is none."""
+    for process in lineage:
+        for path in (process.name, process.exe, *process.argv[:1], _script(process)):
+            name = os.path.basename(path.removesuffix(" (deleted)"))
+            if name in PROGRAMS or _INSTALLED.search(path):
+                return f"`{name}`"
+        if process.variables & MARKERS:
+            return "an agent"
+    return ""
+
+
+def _script(process: Process) -> str:
+    """The file or the module that an interpreter was told to run."""
+    names = map(os.path.basename, (process.exe, *process.argv[:1]))
+    words = iter(process.argv[1:] if any(map(_INTERPRETER.fullmatch, names)) else ())
+    for word in words:
+        if re.fullmatch(r"-[a-zA-Z]*m", word):
+            return next(words, "").partition(".")[0]
+        if word in _WITH_VALUE:
+            next(words, "")
+        elif word != "run" and not word.startswith("-"):  # `bun run FILE`
+            return word
+    return ""
+
+
+def read_lineage() -> Iterator[Process]:
+    """This process and its live ancestors, the nearest first. Raises TrustError."""
+    yield Process(variables=frozenset(name for name, value in os.environ.items() if value))
+    if os.path.exists("/proc/self/stat"):
+        pid = os.getpid()
+        while pid > 0:
+            process = _read_process(pid)
+            yield process
+            pid = process.parent
+        return
+    listing = ["/bin/ps", "-axEww", "-o", "pid=,ppid=,command="]
+    try:
+        text = subprocess.check_output(listing, text=True, errors="replace", timeout=10)  # noqa: S603
+    except (OSError, subprocess.SubprocessError) as error:
+        raise TrustError("the programs that run this cannot be seen") from error
+    yield from parse_ps(text, os.getpid())
+
+
+def _read_process(pid: int) -> Process:
+    def read(name: str) -> str:
+        try:
+            with open(f"/proc/{pid}/{name}", "rb") as file:
+                return os.fsdecode(file.read())
+        except OSError:  # another user's, or gone since
+            return ""
+
+    try:
+        exe = os.readlink(f"/proc/{pid}/exe")
+    except OSError:
+        exe = ""
+    name, _, rest = read("stat").partition("(")[2].rpartition(")")
+    pairs = (pair.partition("=") for pair in read("environ").split("\0"))
+    variables = frozenset(name for name, _, value in pairs if value)
+    parent = int(rest.split()[1]) if rest else 0
+    return Process(parent, name, exe, tuple(read("cmdline").split("\0")), variables)
+
+
+def parse_ps(text: str, pid: int) -> Iterator[Process]:
+    """The process and its ancestors in a listing of pid, parent, and words with the environment."""
+    rows = {row[0]: row for line in text.splitlines() if (row := line.split())}
+    while row := rows.pop(str(pid), []):
+        variables = frozenset(word.partition("=")[0] for word in row[2:] if word[-1] != "=")
+        yield Process(int(row[1]), argv=tuple(row[2:]), variables=variables)
+        pid = int(row[1])
