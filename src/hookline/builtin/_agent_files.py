@@ -4,11 +4,21 @@ What may edit these may switch every guard off, so they are protected without be
 """
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 from hookline.builtin._paths import normal
 
-__all__ = ["MANAGED", "MOVING", "OWN_FILES", "moved", "standing"]
+__all__ = [
+    "AGENT_DIRS",
+    "ASKED_FILES",
+    "MANAGED",
+    "MOVING",
+    "OWN_FILES",
+    "SHARED_DIRS",
+    "moved",
+    "standing",
+]
 
 # In a project and at home alike, which is where all of these clients look.
 _ANYWHERE: Mapping[str, tuple[str, ...]] = {
@@ -56,6 +66,23 @@ _ANYWHERE: Mapping[str, tuple[str, ...]] = {
 # These names mean something in a project's own directory only.
 _PROJECT: Mapping[str, tuple[str, ...]] = {"BaseCoat": ("hooks.json", "mcp.json")}
 _HOME: Mapping[str, tuple[str, ...]] = {"Claude Code": (".claude.json",)}
+
+# Whatever is put in the place of one of these brings settings and hooks with it.
+AGENT_DIRS: tuple[str, ...] = (
+    *(".claude", ".codex", ".copilot", ".cursor", ".gemini", ".kodelet", ".opencode", ".pi"),
+    *(".config/cagent", ".github/copilot", ".github/hooks"),
+)
+SHARED_DIRS: tuple[str, ...] = (".github", ".vscode")
+"""The same of what others use as well: these may be worked on once they are there."""
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ASKED_FILES: tuple[str, ...] = (
+    *("**/.claude/plugins", "**/.claude/dev-mods", "**/.gemini/extensions", "**/.codex/plugins"),
+    *("**/bin/hookline", "**/bin/hookline-client", "**/tools/hookline", "**/venvs/hookline"),
+    *(f"**/{kind}-packages/{name}" for kind in ("site", "dist") for name in ("hookline", "*.pth")),
+    *(sys.executable, os.path.realpath(sys.executable), _PACKAGE),
+)
+"""Plugins, and hookline's own programs: a person is asked before they are changed."""
 
 MANAGED: tuple[str, ...] = (
     "/etc/hookline",

@@ -5,7 +5,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property, lru_cache
 
-from hookline.builtin._agent_files import MOVING, OWN_FILES, moved, standing
+from hookline.builtin._agent_files import (
+    AGENT_DIRS,
+    ASKED_FILES,
+    MOVING,
+    OWN_FILES,
+    SHARED_DIRS,
+    moved,
+    standing,
+)
 from hookline.builtin._paths import END, Globs, Places, normal
 from hookline.builtin._protected import FINE, Judged
 from hookline.builtin._touching import Right, Touch
@@ -15,6 +23,10 @@ from hookline.model.verdicts import Verdict
 __all__ = ["OwnFiles"]
 
 _OWN = Globs(OWN_FILES)
+_ASKED = Globs(ASKED_FILES)
+_AGENT_ENDS, _SHARED_ENDS = (
+    tuple(f"/{name}" for name in names) for names in (AGENT_DIRS, SHARED_DIRS)
+)
 
 
 class OwnFiles:
@@ -37,13 +49,25 @@ class OwnFiles:
         if not whose and touch.right is not Right.USE and self._is_linked(spot):
             whose = "the agent"
         if not whose:
-            return FINE
+            return self._judge_near(touch, spot, forms)
         verdict = Verdict.ASK if touch.right is Right.USE else Verdict.DENY
         return Judged(
             verdict,
             f"`{touch.path}` is where the hooks and settings of {whose} are; "
             "an agent may not change what guards it. The person can, in an editor",
         )
+
+    def _judge_near(self, touch: Touch, spot: str, forms: str) -> Judged:
+        """What would bring other settings or hooks with it, or change hookline's programs."""
+        low = spot.lower()
+        near = low.endswith(_AGENT_ENDS)
+        if touch.right is not Right.USE:
+            near = near or (low.endswith(_SHARED_ENDS) and not os.path.isdir(spot))
+            near = near or bool(forms and _ASKED.matches(forms))
+        if not near or touch.made:
+            return FINE
+        where = f"`{touch.path}` is where settings and hooks of an agent or hookline itself are"
+        return Judged(Verdict.ASK, f"{where}; a person should see this first")
 
     def may_be(self, places: str) -> bool:
         """Whether a text of places could name one that is not where it usually is."""

@@ -47,6 +47,7 @@ _OUTPUTS = {
     "sort": frozenset({"-o", "--output"}),
     "gpg": frozenset({"-o", "--output"}),
 }
+_LEAVES_OUT = re.compile(r"--(?:\w+-)?(?:ignore|exclude|skip)[\w-]*")
 _CODE = re.compile(r"""[('"`{]""")
 _GIVEN = re.compile(r"-[a-zA-Z]*[ef]|--(?:expression|regexp|file|from-file)")
 _EDITORS = frozenset({"sed", "yq"})
@@ -73,7 +74,8 @@ def uses(words: Sequence[str]) -> Iterable[Use]:
         return known(name, arguments)
     if INTERPRETERS.fullmatch(name):
         return _interpreted(name, arguments)
-    return [Use(each, Right.USE) for each in values(arguments)]
+    left_out = [after for option, after in pairwise(arguments) if _LEAVES_OUT.fullmatch(option)]
+    return [Use(each, Right.USE) for each in values(arguments) if each not in left_out]
 
 
 def _nothing(_name: str, _arguments: Sequence[str]) -> Iterable[Use]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from hookline.builtin._agent_files import OWN_FILES
+from hookline.builtin._agent_files import AGENT_DIRS, ASKED_FILES, OWN_FILES
 from hookline.builtin._globbing import Lookup, Match, TooManyError, has_signs, plain_signs
 from hookline.builtin._own_files import OwnFiles
 from hookline.builtin._paths import END, Anywhere, Globs, Places, spelled
@@ -251,7 +251,8 @@ class _Rules:
         # Most paths are none of these, and one look tells.
         given = [glob for each in (options.deny, options.ask) for glob in _all(each)]
         by_default = [glob for line in lines for glob in line.globs]
-        self._named = Anywhere([*OWN_FILES, *given, *by_default])
+        directories = (f"**/{each}" for each in AGENT_DIRS)
+        self._named = Anywhere([*OWN_FILES, *ASKED_FILES, *directories, *given, *by_default])
 
     def may_be(self, places: str) -> bool:
         """Whether anything could be said about places by their names, agents' files included."""

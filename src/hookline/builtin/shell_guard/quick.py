@@ -111,7 +111,8 @@ _SERVICES = _Words(
 # What programs that are in no table may be told to do.
 _ENDS = _Words(
     r"delet|destroy|purg|wipe|eras|terminat|nuke|obliterat|undefin|deprovision|drop|teardown"
-    r"|HOOKLINE_|uninstall|reset|truncate|flush|fresh|shutdown|remove-all|update \w+ set|\brmi?\b"
+    r"|hookline|\.(?:claude|codex|gemini|cursor|copilot|kodelet|opencode|pi|github|vscode)\b"
+    r"|uninstall|reset|truncate|flush|fresh|shutdown|remove-all|update \w+ set|\brmi?\b"
     r"|(?:db|data|prod)\S*clean|clean\S*(?:db|data|prod)",
     re.IGNORECASE,
 )

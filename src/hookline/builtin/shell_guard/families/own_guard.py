@@ -3,15 +3,58 @@
 import re
 from collections.abc import Iterator
 
+from hookline.builtin._agent_files import AGENT_DIRS, SHARED_DIRS
+from hookline.builtin.shell_guard.arguments import is_only_asked, parse
 from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
-from hookline.builtin.shell_guard.traces import Traces
+from hookline.builtin.shell_guard.names import LOOKERS
+from hookline.builtin.shell_guard.reading import Story
 from hookline.builtin.shell_guard.world import World
-from hookline.shell import ShellText
 
-__all__ = ["FAMILY", "MODULES", "assigned", "set_by_wrappers"]
+__all__ = ["FAMILY", "around"]
 
 _PERSON = "only a person decides about hookline itself, on their own terminal"
+_GUARDS = (
+    "an agent's settings, hooks or hookline itself are there, and a person should see it first"
+)
+_AGENTS = (
+    "claude", "codex", "gemini", "opencode", "cursor-agent", "aider", "goose", "amp", "qwen",
+    "droid", "kiro", "copilot", "pi", "kodelet", "docker-agent",
+)  # fmt: skip
+# To these, a command of hookline is only a text.
+_TALKERS = LOOKERS | {
+    "[", "[[", "ack", "ag", "egrep", "fgrep", "find", "gh", "git", "glab", "grep", "ls", "man",
+    "rg", "sed", "wc", "which",
+}  # fmt: skip
+_COPIERS = ("cp", "install", "link", "ln", "mv")
+_CREATORS = (
+    "7z", "7za", "7zz", "aria2c", "bindfs", "bsdtar", "cpio", "curl", "ditto", "gh", "git", "gtar",
+    "hg", "install", "mount", "patch", "pax", "rclone", "robocopy", "svn", "tar", "unrar", "unzip",
+    "wget", "wget2",
+)  # fmt: skip
+_GIT_READS = frozenset({
+    "add", "blame", "cat-file", "check-ignore", "commit", "describe", "diff", "fetch", "grep",
+    "log", "ls-files", "ls-tree", "mv", "push", "rev-list", "rev-parse", "rm", "shortlog", "show",
+    "status", "tag",
+})  # fmt: skip
+_EXTRACTS = lazy(r"-?[a-zA-Z]*x[a-zA-Z]*|--(?:extract|get)")
+_DIRS = "|".join(map(re.escape, (*AGENT_DIRS, *SHARED_DIRS)))
+_AIM = lazy(
+    rf"(?i)(?:.*[/=:]|-[a-z])?(?:{_DIRS}|\.local/bin)"
+    r"(?:/(?:hooks|plugins?|extensions|dev-mods|installed-plugins|hookline)(?:[./].*)?)?/?"
+)
+_PROGRAM = lazy(r"(?:^|[\s/(`])hookline(?:-client)?(?=[\s)`'\"]|$)")
+_REMOVES = lazy(r"\b(?:uninstall|remove)\s(?:.*\s)?hookline(?=\s|$)")
+_WEAKENS = lazy(
+    r"(?:^|[\s/'\"`(=;&|,\[]|-\w*m)hookline(?:\.exe|\.__main__)?[\s'\",\]]+(?:-\S+[\s'\",]+)*"
+    r"(?:trust|uninstall|pause|undo|daemon\W+(?:stop|restart)|mcp\W+(?:pin|forget))\b"
+    r"|\bhookline(?:\.| import )(?:cli|config|installing|store|__main__)\b|run_module\(\W*hookline"
+    r"|\bxargs\s(?:.*[\s/])?hookline$|HOOKLINE_\w+:?="
+)
+_MOVES = lazy(
+    r"(?:CLAUDE|DOCKER_AGENT|CAGENT)_CONFIG_DIR=|(?:CODEX|COPILOT)_HOME=|GEMINI_CLI_SYS\w+="
+)
+_MOVES_ALL = lazy(r"(?:HOME|XDG_\w+_HOME)=")
 _VERBS = frozenset({"trust", "uninstall", "pause", "install", "init", "undo", "approvals"})
 
 
@@ -32,32 +75,55 @@ def _declares(act: Act, world: World) -> Iterator[Finding]:
             return
 
 
-def assigned(traces: Traces) -> Iterator[Finding]:
-    """Variables of hookline that a command is given."""
-    for name, value in traces.assigned:
-        if name.startswith("HOOKLINE_"):
-            yield fatal("weakens-guard", f"{name}={value}", _PERSON, "hookline status")
+def around(story: Story) -> Iterator[Finding]:
+    """What a text does to hookline or an agent's settings, wherever it stands in the words."""
+    commands = story.shell.commands
+    given = [f"{name}={value}" for name, value in story.traces.assigned]
+    for command in commands:
+        # What a wrapper is given counts whatever it runs: `env HOOKLINE_HOME=/tmp/x ls`.
+        wrapper = command.full[: len(command.full) - len(command.words)]
+        words = wrapper if command.name in _TALKERS else command.full
+        text = " ".join(words)
+        asked = command.name == "hookline" and is_only_asked(command.words)
+        if not asked and (found := _WEAKENS.search(text)):
+            yield fatal("weakens-guard", found[0].strip(), _PERSON, "hookline status")
+        elif (
+            any(map(_AIM.fullmatch, wrapper))  # `bwrap --bind x ~/.claude`
+            or (command.name in _COPIERS and _PROGRAM.search(text))
+            or _REMOVES.search(text)
+        ):
+            yield risky("weakens-guard", text[:100], _GUARDS)
+        given += words
+    runs_agent = any(command.name in _AGENTS for command in commands)
+    for word in given:
+        if word.startswith("HOOKLINE_") and "=" in word:
+            yield fatal("weakens-guard", word, _PERSON, "hookline status")
+        elif _MOVES.match(word) or (runs_agent and _MOVES_ALL.match(word)):
+            yield risky("weakens-guard", word, "that agent would use other settings and hooks")
 
 
-def set_by_wrappers(shell: ShellText) -> Iterator[Finding]:
-    """``env HOOKLINE_HOME=/tmp make``: words of the wrapper, gone from those of the command."""
-    for command in shell.commands:
-        for word in command.full[: len(command.full) - len(command.words)]:
-            if re.match(r"HOOKLINE_\w+=", word):
-                yield fatal("weakens-guard", word, _PERSON, "hookline status")
-
-
-def _module(act: Act, world: World) -> Iterator[Finding]:
-    """``python -m hookline …``."""
-    for at, word in enumerate(act.words):
-        if word == "-m" and act.words[at + 1 : at + 2] == ("hookline",):
-            inner = Act(words=act.words[at + 1 :], exact=act.exact)
-            yield from _hookline(inner, world)
+def _aims(act: Act, world: World) -> Iterator[Finding]:
+    """Programs that unpack, fetch or mount into a directory which they are given."""
+    if act.name == "git":
+        operands = parse(act.words[1:], ("-C", "-c")).operands
+        if not operands or operands[0] in _GIT_READS:
+            return
+    if act.name.endswith("tar") and not any(map(_EXTRACTS.fullmatch, act.words[1:])):
+        return
+    found = next((word for word in act.words[1:] if _AIM.fullmatch(word)), "")
+    if found:
+        yield risky("weakens-guard", f"{act.name} {found}", _GUARDS)
 
 
 _UNGUARDED = lazy(
     r"--dangerously-\S+|--yolo|--allow-all(?:-\w+)?|--trust-all-tools|--yes-always"
     r"|--skip-permissions\S*|--full-auto|--approval-mode=yolo|bypassPermissions|danger-full-access"
+)
+
+
+_OTHER_SETTINGS = lazy(
+    r" --(?:settings|setting-sources|plugin-dir)\b| (?:-c|--config|--enable|--disable)[ =]?\S*hooks"
+    r"| (?:plugins?|extensions?) (?!list\b|validate\b|--?h)\w[\w-]*"
 )
 
 
@@ -67,32 +133,18 @@ def _agent(act: Act, world: World) -> Iterator[Finding]:
     if found:
         why = "that agent would ask nobody before it acts"
         yield risky("escalates", f"{act.name} {found}", why, radius="high")
+    if other := _OTHER_SETTINGS.search(act.text):
+        yield risky(
+            "weakens-guard", f"{act.name}{other[0]}", "it would use other settings or hooks"
+        )
 
 
 FAMILY: Family = {
-    **dict.fromkeys(
-        (
-            "claude",
-            "codex",
-            "gemini",
-            "opencode",
-            "cursor-agent",
-            "aider",
-            "goose",
-            "amp",
-            "qwen",
-            "droid",
-            "kiro",
-            "copilot",
-        ),
-        _agent,
-    ),
+    **dict.fromkeys(_AGENTS, _agent),
+    **dict.fromkeys(_CREATORS, _aims),
     "hookline": _hookline,
     **dict.fromkeys(
         ("export", "declare", "typeset", "unset", "env", "setenv", "readonly", "launchctl"),
         _declares,
     ),
-}
-MODULES: Family = {
-    f"python{version}": _module for version in ("", "3", *(f"3.{n}" for n in range(10, 20)))
 }

@@ -76,7 +76,6 @@ JUDGES = _joined(
         versions.FAMILY,
         unfamiliar.FAMILY,
         own_guard.FAMILY,
-        own_guard.MODULES,
         unseen.FAMILY,
         embedded.FAMILY,
         embedded.ESCAPES,
