@@ -42,7 +42,7 @@ INTERPRETERS = re.compile(
 )
 _CHANGING = re.compile(
     r"""write|unlink|\brm\w*\(|remove|rmtree|rmdir|rename|replace\(|truncate|chmod|chown|link|copy|move|"""
-    r"""shutil|delete|append|create|mkdir|dump\(|File\.(?:new|open)|spawn|exec|system|popen|"""
+    r"""shutil|FileUtils|delete|append|create|mkdir|dump\(|File\.(?:new|open)|spawn|exec|system|popen|"""
     r"""subprocess|touch|open\([^)]*,\s*(?:mode\s*=\s*)?['"][^'"]*[wax+]|>|fput|file_put|edit"""
 )
 _STRING = re.compile(r"""(?s)[rbfu]{0,2}("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`[^`\n]*`)""")

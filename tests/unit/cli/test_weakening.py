@@ -334,14 +334,12 @@ def test_status_begins_with_the_last_weakening(machine: Machine) -> None:
     machine.call("uninstall", "claude-code", says="yes")
     told = machine.call("status").out
     assert told.startswith("last weakened: hookline was uninstalled from claude-code (")
-    record = machine.state / "weakenings.jsonl"
-    assert [json.loads(line)["what"][:19] for line in record.read_text().splitlines()] == [
-        "hookline was paused",
-        "hookline was uninst",
-    ]
+    record = machine.state / "weakenings.log"
+    first, second = record.read_text().splitlines()
+    assert "hookline was paused for 10m, at " in first
+    assert "hookline was uninstalled" in second
     assert record.stat().st_mode & 0o77 == 0
-    old = [{**json.loads(line), "time": 1.0} for line in record.read_text().splitlines()]
-    record.write_text("".join(json.dumps(each) + "\n" for each in old))
+    record.write_text(f"1.0 {second.partition(' ')[2]}\n")
     assert not machine.call("status").out.startswith("last weakened")
     record.write_text("?")
     assert not machine.call("status").out.startswith("last weakened")
@@ -354,14 +352,14 @@ def test_a_no_and_what_only_adds_is_no_weakening(machine: Machine) -> None:
         "version: 1\nhooks:\n  - {name: x, on: pre_tool_use, ask: y}\n  - use: shell-guard\n"
     )
     machine.call("install", "claude-code")
-    assert not (machine.state / "weakenings.jsonl").exists()
+    assert not (machine.state / "weakenings.log").exists()
     machine.trust("version: 1\nhooks:\n  - use: shell-guard\n")
-    assert "drops or changes hooks" in (machine.state / "weakenings.jsonl").read_text()
+    assert "drops or changes hooks" in (machine.state / "weakenings.log").read_text()
 
 
 def test_a_weakening_that_cannot_be_told_does_not_happen(machine: Machine) -> None:
     machine.state.mkdir()
-    (machine.state / "weakenings.jsonl").mkdir()
+    (machine.state / "weakenings.log").mkdir()
     done = machine.call("pause", "10m", says="yes")
     assert done.code == 1
     assert "cannot be written" in done.err
