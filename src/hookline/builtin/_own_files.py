@@ -5,15 +5,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property, lru_cache
 
-from hookline.builtin._agent_files import (
-    AGENT_DIRS,
-    ASKED_FILES,
-    MOVING,
-    OWN_FILES,
-    SHARED_DIRS,
-    moved,
-    standing,
-)
+from hookline.builtin import _agent_files as files
+from hookline.builtin._agent_files import MOVING, OWN_FILES, moved, standing
 from hookline.builtin._paths import END, Globs, Places, normal
 from hookline.builtin._protected import FINE, Judged
 from hookline.builtin._touching import Right, Touch
@@ -23,10 +16,9 @@ from hookline.model.verdicts import Verdict
 __all__ = ["OwnFiles"]
 
 _OWN = Globs(OWN_FILES)
-_ASKED = Globs(ASKED_FILES)
-_AGENT_ENDS, _SHARED_ENDS = (
-    tuple(f"/{name}" for name in names) for names in (AGENT_DIRS, SHARED_DIRS)
-)
+_ASKED = Globs(files.ASKED_FILES)
+_AGENT_ENDS = tuple(f"/{name}" for name in files.AGENT_DIRS)
+_SHARED_ENDS = tuple(f"/{name}" for name in files.SHARED_DIRS)
 
 
 class OwnFiles:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -63,9 +64,7 @@ class Records:
 
     def has_any(self) -> bool:
         """Whether there is a record, be it one that cannot be read."""
-        return os.path.isdir(self._dir) and any(
-            name.endswith(".json") for name in os.listdir(self._dir)
-        )
+        return any(Path(self._dir).glob("*.json"))
 
     def save(self, record: Record) -> None:
         """Remember it. Raises InstallError."""

@@ -44,13 +44,13 @@ _AIM = lazy(
     r"(?:/(?:hooks|plugins?|extensions|dev-mods|installed-plugins|hookline)(?:[./].*)?)?/?"
 )
 _PROGRAM = lazy(r"(?:^|[\s/(`])hookline(?:-client)?(?=[\s)`'\"]|$)")
-_REMOVES = lazy(r"\b(?:uninstall|remove)\s(?:.*\s)?hookline(?=\s|$)")
 _WEAKENS = lazy(
-    r"(?:^|[\s/'\"`(=;&|,\[]|-\w*m)hookline(?:\.exe|\.__main__)?[\s'\",\]]+(?:-\S+[\s'\",]+)*"
+    r"(?:^|[\s/'\"`(=;&|,\[]|-\w*m)hookline(?:\.exe|\.__main__)?[\s'\",\]]+(?:-[^\s'\",]+[\s'\",]+)*"
     r"(?:trust|uninstall|pause|undo|daemon\W+(?:stop|restart)|mcp\W+(?:pin|forget))\b"
     r"|\bhookline(?:\.| import )(?:cli|config|installing|store|__main__)\b|run_module\(\W*hookline"
-    r"|\bxargs\s(?:.*[\s/])?hookline$|HOOKLINE_\w+:?="
+    r"|\bxargs(?: -\S+)* \S*hookline$|HOOKLINE_\w+:?="
 )
+_REMOVES = frozenset({"uninstall", "remove"})
 _MOVES = lazy(
     r"(?:CLAUDE|DOCKER_AGENT|CAGENT)_CONFIG_DIR=|(?:CODEX|COPILOT)_HOME=|GEMINI_CLI_SYS\w+="
 )
@@ -90,7 +90,7 @@ def around(story: Story) -> Iterator[Finding]:
         elif (
             any(map(_AIM.fullmatch, wrapper))  # `bwrap --bind x ~/.claude`
             or (command.name in _COPIERS and _PROGRAM.search(text))
-            or _REMOVES.search(text)
+            or ("hookline" in words and not _REMOVES.isdisjoint(words))
         ):
             yield risky("weakens-guard", text[:100], _GUARDS)
         given += words
