@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -33,6 +34,10 @@ FUNCTIONS = {f"BASH_FUNC_{name}%%": "() {  builtin exit 0; }" for name in REPLAC
 # Kodelet's hooks are files of our own: nothing is written into a line.
 NO_LINE = {"canonical", "kodelet"}
 DIALECTS = [name for name in registry.dialect_names() if name not in NO_LINE]
+
+
+# fish makes directories in its home.
+_HOME = TemporaryDirectory(prefix="hl-home-")
 
 
 def write_client(folder: Path, script: str) -> Path:
@@ -80,7 +85,7 @@ def run(shell: str, line: str, **env: str) -> Reply:
         [shell, "-c", line],
         input=b"{}",
         capture_output=True,
-        env={"PATH": "/usr/bin:/bin", "HOME": "/nowhere", **env},
+        env={"PATH": "/usr/bin:/bin", "HOME": _HOME.name, **env},
         timeout=60,
         check=False,
     )

@@ -1,7 +1,6 @@
 """hookline's own files are protected where they are, also where no variable of the agent tells."""
 
 import json
-import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ def installed_line(machine: Machine) -> list[str]:
     assert done.code == 0, done.err
     settings = json.loads((machine.person / ".claude/settings.json").read_bytes())
     line: str = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
-    return shlex.split(line)
+    return ["/bin/sh", "-c", line]
 
 
 def decision(machine: Machine, line: list[str], tool: str, **given: str) -> str:
@@ -60,7 +59,7 @@ def decision(machine: Machine, line: list[str], tool: str, **given: str) -> str:
 
 def test_the_state_and_config_that_install_wrote_down_cannot_be_changed(machine: Machine) -> None:
     line = installed_line(machine)
-    assert str(machine.state) in line
+    assert str(machine.state) in line[-1]
 
     def write(path: Path) -> str:
         return decision(machine, line, "Write", file_path=str(path), content="x")
