@@ -20,7 +20,7 @@ DID_NOT_HANG_SECONDS = 30.0
 
 
 def split_uncached(text: str) -> ShellText:
-    return _split(text).shell
+    return _split(text)
 
 
 @pytest.mark.parametrize(

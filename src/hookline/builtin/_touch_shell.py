@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from msgspec import Struct
 
@@ -17,7 +17,6 @@ from hookline.builtin._paths import Places
 from hookline.builtin._touch_code import INTERPRETERS, Right, Use, code_uses
 from hookline.builtin._touch_patch import PATCHERS, patch_uses
 from hookline.builtin._touch_programs import uses
-from hookline.builtin._touch_text import heredocs, is_silent, redirected
 from hookline.builtin._touch_where import Whereabouts
 from hookline.builtin._touch_words import UNKNOWN, assigned, guessed, is_literal, known
 from hookline.shell import MAX_BYTES, ShellText, SimpleCommand, split
@@ -35,7 +34,6 @@ _SPEAKERS = frozenset({"echo", "printf"})
 # They move the shell, make a program of what they say, or take patches.
 _INVOLVED = _MOVERS | _SPEAKERS | PATCHERS
 _MAX_COPIED = 500
-_MAX_RESOLVES = 20
 
 
 class Touch(Struct, frozen=True):
@@ -62,13 +60,13 @@ def shell_touches(
     if len(text) > MAX_BYTES:
         return _mentions(text, places.bases)
     parsed = split(text)
-    plain = _plain_touches(text, parsed, places.bases)
+    plain = _plain_touches(parsed, places.bases)
     return _Reader(text, parsed, places, project, env).touches() if plain is None else plain
 
 
-def _plain_touches(text: str, parsed: ShellText, bases: tuple[str, ...]) -> Sequence[Touch] | None:
+def _plain_touches(parsed: ShellText, bases: tuple[str, ...]) -> Sequence[Touch] | None:
     """What commands do that only name files, as most do; None where there is more to a text."""
-    if parsed.unreadable or parsed.incomplete or not is_silent(text):
+    if parsed.unreadable or parsed.incomplete or parsed.redirections or parsed.heredocs:
         return None
     found: list[Touch] = []
     for command in parsed.commands:
@@ -111,7 +109,8 @@ class _Reader:
         self._project = project
         self._env = env
         self._where = Whereabouts(text, places)
-        self._resolves = 0
+        # Where the shell may be for each command, and whether it may be anywhere.
+        self._places: list[tuple[tuple[str, ...], bool]] = []
 
     def touches(self) -> Iterator[Touch]:
         """What each command does, then what the redirections do."""
@@ -120,13 +119,12 @@ class _Reader:
         for name, command in zip(self._names, self.parsed.commands, strict=True):
             if moves:
                 self._where.arrive(command)
+            self._places.append((self._where.bases, self._where.lost))
             if name in _MOVERS:
                 self._move(command)
             else:
                 yield from self._command(command)
-        for code in self._run:
-            if ">" in code or "<" in code:
-                yield from self._redirections(code)
+        yield from self._redirections()
         yield from self._fed()
         for use in patch_uses(self.text, self._names):
             yield from self._touch(use, tuple(self._where.been), exact=True)
@@ -244,70 +242,29 @@ class _Reader:
 
     # ── redirections, and programs in texts ─────────────────────────────────────────────────
 
-    @cached_property
-    def _run(self) -> list[str]:
-        """The text, and every text in it that a shell is given to run."""
-        commands = self.parsed.commands
-        waiting = [
-            *(word for each in commands for word in each.words[1:] if ">" in word or "<" in word),
-            *_bodies(self.text),
-        ]
-        texts = [self.text]
-        known = {command.words for command in commands} if waiting else ()
-        while waiting:
-            each = waiting.pop()
-            if (">" in each or "<" in each) and each not in texts:
-                inner = split(each).commands
-                if inner and all(command.words in known for command in inner):
-                    texts.append(each)
-                    waiting += _bodies(each)
-        return texts
-
-    def _redirections(self, code: str) -> Iterator[Touch]:
-        found = list(redirected(code))
-        if code is self.text and self.parsed.writes_files and not any(r.writes for r in found):
-            nested = any(command.depth for command in self.parsed.commands)
-            self.unclear = self.unclear or not nested
-        for each in found:
+    def _redirections(self) -> Iterator[Touch]:
+        for each in self.parsed.redirections:
             here = (tuple(self._where.been), self._where.lost)
-            bases, lost = self._where.at(each.at) if code is self.text else here
-            target, exact = each.target, re.fullmatch("'[^']*'", each.source) is not None
-            if "$" in target and not exact:
-                target = self._resolved(each.source)
-            right = Right.WRITE if each.writes else Right.READ
+            bases, lost = self._places[each.number] if each.number >= 0 else here
             before, self._where.lost = self._where.lost, lost
-            yield from self._touch(Use(target, right), bases, exact=exact)
+            right = Right.WRITE if each.writes else Right.READ
+            yield from self._touch(Use(each.target, right), bases, exact=each.exact)
             self._where.lost = before
-
-    def _resolved(self, source: str) -> str:
-        """A word as it is at the end of the text, by its reader's own account of variables."""
-        self._resolves += 1
-        if self._resolves > _MAX_RESOLVES:
-            return source  # each takes as long as all of the text
-        commands = split(f"{self.text}\n: {source}").commands
-        last = commands[-1].words if commands else ()
-        return last[1] if len(last) == 2 and last[0] == ":" else source
 
     def _fed(self) -> Iterator[Touch]:
         """Programs that an interpreter is given on its standard input."""
         said = "|" in self.text and not _SPEAKERS.isdisjoint(self._names)
-        if not said and "<<" not in self.text and len(self._run) == 1:
+        given = [*self.parsed.heredocs, *chain.from_iterable(self.parsed.inputs.values())]
+        if not said and not given:
             return
         if not any(map(INTERPRETERS.fullmatch, self._names)):
             return
-        texts = [body for text in self._run for body in _bodies(text)]
-        texts += [
+        texts = given + [
             word
             for command in self.parsed.commands
             if said and command.name in _SPEAKERS
             for word in command.words[1:]
         ]
-        if "<<<" in self.text:
-            texts.append(self.text.partition("<<<")[2])
         for text in texts:
             for use in code_uses(text):
                 yield from self._touch(use, tuple(self._where.been), exact=True)
-
-
-def _bodies(text: str) -> list[str]:
-    return [doc.body for doc in heredocs(text)]

@@ -2,9 +2,7 @@
 
 import os
 import re
-from bisect import bisect_right
 from functools import cached_property
-from typing import NamedTuple
 
 from hookline.builtin._paths import Places
 from hookline.shell import SimpleCommand
@@ -15,15 +13,6 @@ __all__ = ["Whereabouts"]
 _ONWARD = re.compile(rb"(?:\s|;|&&|\(|\{|\bthen\b|\bdo\b|\b(?:el)?if\b|!)*")
 _SCOPES = re.compile(r"[()]|\|\||\bif\b|\bwhile\b|\|(?!\|)|(?<![&>])&(?![&>])|\bpopd\b")
 _MAX_BASES = 12
-
-
-class _Step(NamedTuple):
-    """Where the shell may be when a command runs."""
-
-    start: int
-    end: int
-    bases: tuple[str, ...]
-    lost: bool
 
 
 class Whereabouts:
@@ -39,7 +28,6 @@ class Whereabouts:
         self._places = places
         self._text = text
         self._end = 0
-        self._steps = [_Step(0, 0, places.bases, False)]
         # Whether the directory of the last `cd` is not there, so that it may have failed.
         self._weak = False
 
@@ -50,8 +38,6 @@ class Whereabouts:
             self.bases = tuple(dict.fromkeys((*self.bases, *self.been)))
         self._weak = False
         self._end = max(self._end, command.end)
-        if command.depth == 0:
-            self._steps.append(_Step(command.start, command.end, self.bases, self.lost))
 
     def _holds_until(self, command: SimpleCommand) -> bool:
         """Whether a command runs where the one before it left the shell."""
@@ -88,13 +74,3 @@ class Whereabouts:
         if path == "~" or path.startswith("~/"):
             return tuple(home + path[1:] for home in self._places.homes)
         return tuple(os.path.join(base, path) for base in bases)
-
-    def at(self, at: int) -> tuple[tuple[str, ...], bool]:
-        """Where the script is by then; offsets of commands are in bytes."""
-        at = at if self._text.isascii() else len(self._text[:at].encode("utf-8", "replace"))
-        passed = bisect_right(self._steps, at, key=lambda step: step.start)
-        step = self._steps[max(passed - 1, 0)]
-        if _ONWARD.fullmatch(self._bytes[step.end : at]):
-            return step.bases, step.lost
-        # Behind a subshell or a group it is where that began.
-        return tuple(dict.fromkeys((*step.bases, *self.been))), step.lost

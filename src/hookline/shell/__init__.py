@@ -2,11 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from hookline.shell.model import MAX_BYTES, PathWord, ShellText, SimpleCommand, Word
+from hookline.shell.model import (
+    MAX_BYTES,
+    PathWord,
+    Redirection,
+    ShellText,
+    SimpleCommand,
+    Word,
+)
 
 __all__ = [
     "MAX_BYTES",
     "PathWord",
+    "Redirection",
     "ShellText",
     "SimpleCommand",
     "Word",

@@ -29,10 +29,16 @@ def literal_output(words: Words, inputs: Sequence[Field]) -> list[Field]:
     name = words[0].text.rpartition("/")[2]
     if name == "echo":
         line = joined(words[parse(words, Options()).operands :])
-        return [Field(ansi_c(line.text), line.exact)]
+        return _printed(line)
     if name == "printf":
-        return [Field(ansi_c(word.text), word.exact) for word in words[1:]]
+        return [text for word in words[1:] for text in _printed(word)]
     return list(inputs) if name in ("cat", "tee") else []
+
+
+def _printed(word: Field) -> list[Field]:
+    """A text with its escapes worked out, and as it is, as some shells print it."""
+    out = Field(ansi_c(word.text), word.exact)
+    return [out] if out == word else [out, word]
 
 
 # -- shells and code in words
@@ -63,7 +69,7 @@ def _file(file: Field) -> Iterator[Inner]:
     if file.text in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
         yield Stdin()
     elif "<(" in file.text or file.text.startswith(("/dev/", "/proc/")):
-        yield Unseen()
+        yield Unseen(file.text)
     elif not file.exact and file.text.startswith(("$", "`")):
         # As open as a variable in place of the program; it may even be an option.
         yield Unseen()
@@ -84,6 +90,15 @@ def _trap(words: Words) -> Iterator[Inner]:
     words = words[parse(words, Options()).operands :]
     if len(words) > 1 and words[0].text not in ("", "-"):
         yield Code(words[0], same_shell=True)
+
+
+def _callback(words: Words) -> Iterator[Inner]:
+    code = parse(words, _MAPFILE).value("-C")
+    if code is not None:
+        yield Code(code, same_shell=True)
+
+
+_MAPFILE = Options(frozenset(f"-{letter}" for letter in "cCdnOsuAFGPSWX"))
 
 
 def _alias(words: Words) -> Iterator[Inner]:
@@ -284,6 +299,7 @@ _CARRIERS: dict[str, Callable[[Words], Iterator[Inner]]] = {
     "eval": _eval,
     "trap": _trap,
     "alias": _alias,
+    **dict.fromkeys(("mapfile", "readarray", "compgen"), _callback),
     "watch": _watch,
     "script": _script,
     **dict.fromkeys(("su", "runuser"), _su),

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from hookline.shell.budget import Budget
 from hookline.shell.carriers import literal_output
 from hookline.shell.fields import Field
 from hookline.shell.plain import PlainCommand
 from hookline.shell.script import Command
+from hookline.shell.wrappers import unwrap
 
 if TYPE_CHECKING:
     from hookline.shell.texts import TextReader
@@ -26,9 +28,10 @@ def own(command: Command) -> Feed | None:
     return None if command.fed is None else Feed(command.inputs, command.fed)
 
 
-def written(command: Command) -> list[Field]:
+def written(command: Command, budget: Budget) -> list[Field]:
     """What a command evidently writes."""
-    return literal_output(command.words, command.inputs) if command.words else []
+    words = unwrap(command.words, budget).words if command.words else ()
+    return literal_output(words, command.inputs) if words else []
 
 
 def piped_into(commands: Sequence[PlainCommand], at: int) -> Feed | None:
@@ -41,7 +44,7 @@ def piped_into(commands: Sequence[PlainCommand], at: int) -> Feed | None:
     return Feed([text for each in before for text in literal_output(each.fields, [])], unseen=True)
 
 
-def around(text: "TextReader", doubtful: bool, redirected: bool) -> Feed | None:
+def around(text: "TextReader", doubtful: Budget | None, redirected: bool) -> Feed | None:
     """What a command without input of its own might find, in a function or compound command.
 
     Where the pipes are in doubt, any command might write to any other.
@@ -49,8 +52,8 @@ def around(text: "TextReader", doubtful: bool, redirected: bool) -> Feed | None:
     commands = [item for item in text.found if isinstance(item, Command)]
     given = [field for script in text.scripts for fields in script.inputs for field in fields]
     given += [field for command in commands for field in command.inputs]
-    if doubtful:
-        given += [field for command in commands for field in written(command)]
+    if doubtful is not None:
+        given += [field for command in commands for field in written(command, doubtful)]
     redirected = redirected or any(script.inputs for script in text.scripts)
     if given or redirected or any(command.fed is not None for command in commands):
         return Feed(given, unseen=True)

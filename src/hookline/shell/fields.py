@@ -81,6 +81,7 @@ class Reading:
         # Each is the very object that stands among the words of its command.
         self.literals: list[tuple[Field, int, int]] = []
         self.redirects: list[Redirect] = []
+        self.heredocs: list[str] = []
 
 
 class FieldBuilder:

@@ -35,7 +35,9 @@ class Stdin(NamedTuple):
 
 
 class Unseen(NamedTuple):
-    """Shell code from somewhere the text does not show."""
+    """Shell code from somewhere the text does not show, and what the text says of it."""
+
+    source: str = ""
 
 
 Inner = Argv | Code | Stdin | Unseen

@@ -1,8 +1,18 @@
 """What a piece of shell text would run: plain values, with no opinion on whether it may."""
 
+from collections.abc import Mapping
+
 import msgspec
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "PathWord", "ShellText", "SimpleCommand", "Word"]
+__all__ = [
+    "MAX_BYTES",
+    "MAX_DEPTH",
+    "PathWord",
+    "Redirection",
+    "ShellText",
+    "SimpleCommand",
+    "Word",
+]
 
 # Longer texts are not read at all.
 MAX_BYTES = 65536
@@ -40,10 +50,41 @@ class SimpleCommand(msgspec.Struct, frozen=True):
         return self.start <= other.start < self.end and self.depth < other.depth
 
 
+class Redirection(msgspec.Struct, frozen=True):
+    """A file that a shell opens for a command, wherever in the text that is written."""
+
+    operator: str
+    target: str
+    """Without its quotes; an expansion in it is still one unless the text gives its value."""
+    exact: bool
+    """False when the target holds source text we could not evaluate."""
+    words: tuple[str, ...]
+    """Of the command it is for; empty when the file is only opened."""
+    number: int
+    """Which of the text's commands that is; -1 when it is none, or a compound command."""
+    start: int
+    """Byte offset in the text given; one inside rewritten text has its carrier's."""
+    fed: bool
+    """Whether a here-document gives that command something to write."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether the file is changed."""
+        return ">" in self.operator
+
+
 class ShellText(msgspec.Struct, frozen=True):
-    """Everything found in one text, and what about it could not be seen."""
+    """Everything found in one text and in the code inside it, and what could not be seen."""
 
     commands: tuple[SimpleCommand, ...] = ()
+    redirections: tuple[Redirection, ...] = ()
+    """Those to or from files; none to ``/dev/null`` and the like."""
+    heredocs: tuple[str, ...] = ()
+    """The bodies of here-documents, as they are written."""
+    inputs: Mapping[int, tuple[str, ...]] = {}
+    """What here-documents and here-strings give commands, by the commands' numbers."""
+    assigned: tuple[tuple[str, str], ...] = ()
+    """Variables and the values they are given; NUL where that cannot be told."""
     substitutes: bool = False
     writes_files: bool = False
     unreadable: bool = False

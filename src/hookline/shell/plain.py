@@ -53,8 +53,8 @@ class PlainCommand(NamedTuple):
 @lru_cache(16)  # several guards ask about the same text, one after the other
 def plain_commands(source: str) -> tuple[PlainCommand, ...] | None:
     """The commands of a text; None where it has to be read as a whole."""
-    if len(source) > _MAX_TEXT or _TEXT.fullmatch(source) is None:
-        return None
+    if len(source) > _MAX_TEXT or _TEXT.fullmatch(source) is None or "[$(" in source:
+        return None  # a subscript is worked out even in quotes
     joined = "|" in source or "&" in source or ";" in source
     # Most texts are one command, and words alone.
     if not joined and "'" not in source and '"' not in source and ">" not in source:

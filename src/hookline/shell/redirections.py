@@ -21,6 +21,8 @@ class Input(NamedTuple):
 
     texts: list[Field]
     fed: bool | None
+    file: Field | None = None
+    """The file that is opened."""
 
 
 class _Heredoc(NamedTuple):
@@ -56,12 +58,13 @@ class Redirections:
         if operator.startswith("<<"):
             source = self._text(operator, raw, target)
         elif operator in ("<", "<&"):
-            source = Input([], fed=operator == "<&" or _is_unseen(raw, target.text))
+            unseen = operator == "<&" or _is_unseen(raw, target.text)
+            source = Input([], unseen, target if operator == "<" else None)
         else:
             harmless = target.exact and _is_harmless(operator, target.text)
             self._reading.writes_files |= not harmless
-            return Input([], fed=None), end
-        return source if descriptor in (None, "0") else Input([], fed=None), end
+            return Input([], None, None if harmless else target), end
+        return source if descriptor in (None, "0") else source._replace(texts=[], fed=None), end
 
     def _text(self, operator: str, raw: str, target: Field) -> Input:
         if operator == "<<<":
@@ -96,6 +99,7 @@ class Redirections:
         return at
 
     def _content(self, heredoc: _Heredoc, start: int, end: int) -> Field:
+        self._reading.heredocs.append(self._source[start:end])
         if heredoc.quoted:
             return Field(self._source[start:end])
         return self._words.quoted(start, end)

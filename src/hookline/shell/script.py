@@ -14,6 +14,8 @@ class Code(NamedTuple):
     start: int
     end: int
     script: "Script"
+    doubted: bool = False
+    """True when only some shells see code there: nothing is broken if it cannot be read."""
 
 
 class Command:
@@ -33,11 +35,11 @@ class Command:
 
 
 class Redirect(NamedTuple):
-    """A redirection as it is written; of no command when a compound command is redirected."""
+    """A file that is opened; for no command when it is for a compound command."""
 
     command: Command | None
     operator: str
-    target: str
+    target: Field
     start: int
 
 

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from hookline.shell.beside import Beside, read_beside
 from hookline.shell.budget import Budget, Exhausted
 from hookline.shell.carriers import carried, carries
 from hookline.shell.feeds import Feed, around, own, piped_into, written
-from hookline.shell.fields import NOTHING, Field, Reading, Scope, as_source, as_text
+from hookline.shell.fields import NOTHING, Field, Reading, Scope, as_source, as_text, joined
 from hookline.shell.inner import Argv, Code, Inner, Stdin, without_schedule
-from hookline.shell.model import MAX_BYTES, MAX_DEPTH, ShellText, SimpleCommand
+from hookline.shell.model import MAX_BYTES, MAX_DEPTH, Redirection, ShellText, SimpleCommand
 from hookline.shell.plain import PlainCommand, plain_commands
 from hookline.shell.script import Command, Script
 from hookline.shell.variables import programs_in
@@ -22,7 +21,7 @@ from hookline.shell.wrapping import wrapper_named
 if TYPE_CHECKING:
     from hookline.shell.grammar import Structure
 
-__all__ = ["beside", "split"]
+__all__ = ["split"]
 
 # Steps for one text inside another, and characters of skeletons that the grammar may be given.
 _TEXT_STEPS = 12
@@ -38,38 +37,21 @@ _WORDS_ONLY = re.compile(
     re.ASCII,
 )
 
-
-_NOTHING_BESIDE = Beside((), (), 0)
+_VARIABLE = re.compile(r"\$\{?(\w+)")
+_SUBSTITUTION = re.compile(r"[$<]\(|`")
+# A shell works out subscripts, even those of names in quotes.
+_WORKED_OUT = re.compile(r"\[(?:\$\(|`)")
 
 
 def split(text: str) -> ShellText:
     """Every simple command ``text`` would run, and what about it could not be seen."""
-    return _of(text).shell
-
-
-def beside(text: str) -> Beside | None:
-    """The commands of ``text`` itself as they are written, and its redirections.
-
-    None when there is more to it than is read.
-    """
-    found = _of(text).beside
-    return read_beside(text, Budget()) if found is None else found
-
-
-class _Split(NamedTuple):
-    shell: ShellText
-    beside: Beside | None = None
-    """None where it was not read as a whole."""
-
-
-def _of(text: str) -> _Split:
     return _split_cached(text) if len(text) <= _MAX_CACHED else _split_long(text)
 
 
-def _split(text: str) -> _Split:
+def _split(text: str) -> ShellText:
     source = as_source(text)
     if len(source) > MAX_BYTES:
-        return _Split(ShellText(unreadable=True, incomplete=True))
+        return ShellText(unreadable=True, incomplete=True)
     splitter = _Splitter()
     splitter.unreadable = not text.isascii() and _has_surrogates(text)
     try:
@@ -79,15 +61,14 @@ def _split(text: str) -> _Split:
             splitter.read(source.replace("\0", ""), _Place(0, (0, len(source)), None, NOTHING))
         elif (plain := plain_commands(source)) is not None:
             splitter.read_plain(plain)
-            if ">" not in source:
-                splitter.beside = _NOTHING_BESIDE  # nor can anything be set in such a text
         elif _WORDS_ONLY.fullmatch(source):
             splitter.read_words(source)
         else:
             splitter.read(source, _Place(0, None, None, NOTHING))
+            splitter.follow_doubts()
     except Exhausted:
         splitter.unreadable = splitter.incomplete = True
-    return _Split(splitter.result(), splitter.beside)
+    return splitter.result()
 
 
 # A few only: what is kept for long pushes what is needed out of the processor's caches.
@@ -115,9 +96,12 @@ class _Splitter:
     def __init__(self) -> None:
         self.unreadable = False
         self.incomplete = False
-        self.beside: Beside | None = None
         self._budget = Budget()
         self._commands: list[SimpleCommand] = []
+        self._redirections: list[Redirection] = []
+        self._heredocs: list[str] = []
+        self._inputs: dict[int, tuple[str, ...]] = {}
+        self._assigned: list[tuple[str, str]] = []
         self._substitutes = False
         self._writes_files = False
         self._assumes = False
@@ -125,10 +109,17 @@ class _Splitter:
         # Input already read as code, and where it came from: once tells all that there is.
         self._followed: dict[tuple[int, Stdin], Feed] = {}
         self._fed: set[Field] = set()
+        # Words whose program cannot be told, and what commands evidently print.
+        self._doubts: list[tuple[Sequence[Field], _Place]] = []
+        self._outputs: list[Field] = []
 
     def result(self) -> ShellText:
         return ShellText(
             tuple(self._commands),
+            tuple(self._redirections),
+            tuple(self._heredocs),
+            self._inputs,
+            tuple(self._assigned),
             substitutes=self._substitutes,
             writes_files=self._writes_files,
             unreadable=self.unreadable,
@@ -146,10 +137,7 @@ class _Splitter:
         from hookline.shell.texts import TextReader
 
         reading = Reading(code, self._budget)
-        before = self._budget.left
         text = TextReader(reading, place.depth, place.scope)
-        if place.span is None:
-            self.beside = Beside(text.found, reading.redirects, before - self._budget.left)
         self._note(reading)
         feeds: dict[Command, Feed] = {}
         doubtful = False
@@ -159,18 +147,51 @@ class _Splitter:
             if seen.pipes:
                 feeds.update(self._piped(script, seen))
             script.let_go()
-        fed = around(text, doubtful, bool(feeds) or reading.substitutes) or place.feed
+        doubt = self._budget if doubtful else None
+        fed = around(text, doubt, bool(feeds) or reading.substitutes) or place.feed
+        numbers: dict[Command, int] = {}
         for item in text.found:
             depth, span = item.script.depth, place.span or (item.start, item.end)
             if not isinstance(item, Command):
-                self.read(item.text, _Place(depth + 1, span, place.feed, text.scope))
+                inside = _Place(depth + 1, span, place.feed, text.scope)
+                (self._read_doubted if item.doubted else self.read)(item.text, inside)
                 continue
             feed = own(item) or feeds.get(item) or fed
             where = _Place(depth, span, feed, text.scope)
             if item.assigned:
+                self._assigned += [
+                    (name, as_text(value.text) if value.text or value.exact else "\0")
+                    for name, value in item.assigned
+                ]
                 self._follow_all(programs_in(item.assigned), where)
+            for value, _ in (*item.words[1:], *(value for _, value in item.assigned)):
+                if "[" in value and _WORKED_OUT.search(value) and self._is_new(Field(value)):
+                    self._read_doubted(f": {value}", where._replace(depth=depth + 1))
             if item.words:
+                self._outputs += written(item, self._budget)
+                numbers[item] = len(self._commands)
+                if item.inputs:
+                    given = tuple(as_text(each.text) for each in item.inputs)
+                    self._inputs[len(self._commands)] = given
                 self._emit(item.words, where)
+        self._redirections += [
+            Redirection(
+                operator,
+                as_text(target.text),
+                target.exact,
+                () if command is None else _texts(command.words),
+                -1 if command is None else numbers.get(command, -1),
+                start if place.span is None else place.span[0],
+                command is None or bool(command.inputs),
+            )
+            for command, operator, target, start in reading.redirects
+        ]
+
+    def _read_doubted(self, code: str, place: _Place) -> None:
+        """As ``read``, of what may be no code at all: nothing is broken if it cannot be read."""
+        known = self.unreadable, self.incomplete
+        self.read(code, place)
+        self.unreadable, self.incomplete = known
 
     def read_words(self, code: str) -> None:
         """As ``read``, of one command in which nothing is written but words."""
@@ -198,6 +219,7 @@ class _Splitter:
         self._assumes |= reading.assumes
         self.unreadable |= reading.broken
         self.incomplete |= reading.incomplete
+        self._heredocs += map(as_text, reading.heredocs)
 
     def _check(self, script: Script) -> "Structure":
         """Compare our reading of a script with the grammar's, which also knows of its pipes."""
@@ -227,7 +249,9 @@ class _Splitter:
                 depth=place.depth,
             )
         )
-        self.unreadable |= not unwrapped.words[0].exact
+        if not unwrapped.words[0].exact:
+            self.unreadable = True
+            self._doubts.append((unwrapped.words, place))
         if unwrapped.assigned:
             self._follow_all(programs_in(unwrapped.assigned), place)
         self._follow_all(carried(unwrapped.words), place)
@@ -250,8 +274,24 @@ class _Splitter:
             self.read(inner.text.text, place._replace(scope=scope))
         elif not isinstance(inner, Stdin):
             self.unreadable = True
+            self._doubts.append(((Field(inner.source, exact=False),), place))
         elif place.feed is not None:
             self._follow_feed(place.feed, inner, place._replace(feed=None))
+
+    def follow_doubts(self) -> None:
+        """Read what may stand in place of programs and code that the text does not show.
+
+        That is what it gives the variables there, or prints in the substitutions there.
+        """
+        for (source, *rest), place in self._doubts:
+            names = _VARIABLE.findall(source.text)
+            possible = [as_source(value) for name, value in self._assigned if name in names]
+            if _SUBSTITUTION.search(source.text):
+                possible += [text for text, _ in self._outputs]
+            for text in possible:
+                code = joined([Field(text), *rest])
+                if self._is_new(code):
+                    self._follow(Code(code), place._replace(depth=place.depth + 1))
 
     def _follow_feed(self, feed: Feed, inner: Stdin, place: _Place) -> None:
         self.unreadable |= feed.unseen
@@ -260,16 +300,20 @@ class _Splitter:
         self._followed[id(feed), inner] = feed
         for given in feed.texts:
             text = without_schedule(given) if inner.scheduled else given
-            if text not in self._fed:
-                self._fed.add(text)
+            if self._is_new(text):
                 self._follow(Code(text), place)
+
+    def _is_new(self, code: Field) -> bool:
+        before = len(self._fed)
+        self._fed.add(code)
+        return len(self._fed) > before
 
     def _piped(self, script: Script, seen: "Structure") -> dict[Command, Feed]:
         """What the pipes of a script put on the standard input of the commands in it."""
         feeds: dict[Command, Feed] = {}
         marks = sorted(script.marks)
         commands = [script.marks[mark] for mark in marks]
-        output = [[] if command is None else written(command) for command in commands]
+        output = [[] if command is None else written(command, self._budget) for command in commands]
         for pipe in seen.pipes:
             first, last = (bisect_left(marks, edge) for edge in pipe.left)
             given = [field for fields in output[first:last] for field in fields]

@@ -22,9 +22,15 @@ _BEFORE_COMPOUND = re.compile(
 # A name that no operator follows, which arithmetic cannot hold: ``rm -rf x``, ``reboot``.
 _PROGRAM = (
     r"\s*+(?=[\d./]*+[A-Za-z_])[\w./-]++"
-    r"(?:\s*+\Z|\s++(?!-(?:eq|ne|[lg][te]|[no]t|ef)\s)[-\w./~'\"$*])"
+    r"(?:[\s)]*+\Z|\s++(?!-(?:eq|ne|[lg][te]|[no]t|ef)\s)[-\w./~'\"$*])"
 )
-_COMMAND_IN_ARITHMETIC = re.compile(r"\A" + _PROGRAM)
+# Nor does arithmetic begin, end or go on like these.
+_COMMAND_IN_ARITHMETIC = re.compile(
+    rf"\A[\s(!{{]*+(?:[:<>\\]|{_PROGRAM})|[\w)'\"\]]\s++[\w'\"$\\.({{~]|;|[*/~.][\s)]*+\Z"
+    r"|[&|(!{]\s*+\S++\s++-[A-Za-z]"
+)
+_OPENED = re.compile(r"[<>]\s*+[A-Za-z_./~]")
+_EXPANSION = re.compile(r"\$\([^()`]*\)|`[^`]*`|\$\{[^{}]*\}")
 _COMMAND_IN_TEST = re.compile(r"[&|;]" + _PROGRAM)
 _TOKEN = re.compile(r"[^\t\n ;&|()<>]*")
 _SPACE = re.compile(r"(?:[ \t\n]|\\\n)*")
@@ -117,9 +123,10 @@ class StatementReader:
 
     def _redirection(self, match: re.Match[str]) -> int:
         source, end = self._redirections.read(match)
-        start, target = match.start(), self._source[match.end() : end].strip()
+        start = match.start()
         command = None if self._closed else self._command or self._begin(start)
-        self._reading.redirects.append(Redirect(command, match.group(2), target, start))
+        if source.file is not None:
+            self._reading.redirects.append(Redirect(command, match.group(2), source.file, start))
         if command is None:
             self._script.inputs.append(source.texts)
             return end
@@ -193,9 +200,11 @@ class StatementReader:
     def _doubt(self, start: int, end: int, pattern: re.Pattern[str]) -> None:
         """A shell that knows neither ``((`` nor ``[[``, such as dash, reads commands in them."""
         code = self._source[start:end]
-        if pattern.search(code):
-            self._reading.broken = True
-            self._found.append(Code(code, start, end, self._script))
+        outside = _EXPANSION.sub("0", _EXPANSION.sub("0", code))
+        sure = pattern.search(outside) is not None
+        if sure or _OPENED.search(outside):
+            self._reading.broken |= sure
+            self._found.append(Code(code, start, end, self._script, doubted=not sure))
 
     # -- compound commands
 

@@ -85,5 +85,5 @@ class TextReader:
         self._reading.spend(_SCRIPT_STEPS)
         return self._read(at, Script(depth, self._script))
 
-    def _rewritten(self, text: str, start: int, end: int) -> None:
-        self.found.append(Code(text, start, end, self._script))
+    def _rewritten(self, text: str, start: int, end: int, doubted: bool) -> None:
+        self.found.append(Code(text, start, end, self._script, doubted))

@@ -40,7 +40,7 @@ class WordReader:
         reading: Reading,
         *,
         substitution: Callable[[int], int],
-        rewritten: Callable[[str, int, int], None],
+        rewritten: Callable[[str, int, int, bool], None],
         scope: Scope,
     ) -> None:
         self._reading = reading
@@ -115,7 +115,7 @@ class WordReader:
                 Reading(alternative, Budget()),
                 substitution=self._substitution,
                 # Code in it was reported when the word was read as it stands.
-                rewritten=lambda code, start, end: None,
+                rewritten=lambda code, start, end, doubted: None,
                 scope=self._scope,
             )
             builder = FieldBuilder()
@@ -211,6 +211,10 @@ class WordReader:
         match = _ANSI_C.match(self._source, at)
         if match is None:
             return self._give_up(at, builder)
+        escaped = match.group(1).find("\\'")
+        if escaped >= 0:
+            # A shell that does not know these quotes, such as dash, ends them here.
+            self._rewritten(f": {self._source[at + escaped + 4 :]}", at, match.end(), True)
         builder.add(ansi_c(match.group(1)))
         return match.end()
 
@@ -276,7 +280,7 @@ class WordReader:
         if source.startswith(_FUNCTION_SUBSTITUTIONS, start):
             # New shells run what is inside; whether this brace closes it, we only guess.
             self._reading.substitutes = self._reading.broken = True
-            self._rewritten(source[start + 3 : at], start, at + 1)
+            self._rewritten(source[start + 3 : at], start, at + 1, False)
         builder.add(source[start : at + 1], exact=False)
         return at + 1
 
@@ -301,7 +305,7 @@ class WordReader:
         if code is None:
             return self._give_up(at, builder)
         escapes = r'\\([$`\\"])' if quoted else r"\\([$`\\])"
-        self._rewritten(re.sub(escapes, r"\1", code.group(1)), at, code.end())
+        self._rewritten(re.sub(escapes, r"\1", code.group(1)), at, code.end(), False)
         builder.add(code.group(), exact=False)
         return code.end()
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from hookline.builtin._globbing import Looks, TooManyError, matches
 from hookline.builtin._links import Links, resolved, spellings
 from hookline.builtin._paths import END, Anywhere, Globs, Places, Roots, spelled
-from hookline.builtin._touch_text import Redirected, _walk, redirected
 from hookline.model.moments import begin_moment, end_moment
 
 LOOKS = Looks(10**9)
@@ -187,16 +186,6 @@ def test_what_a_pattern_protects_could_be_found_wherever_home_and_the_project_ar
         here = Places((), Roots(projects, homes))
         if any(protected.matches(here.forms(spot)) for spot in spots):
             assert anywhere.may_match(spelled("".join(spot + END for spot in spots)))
-
-
-REDIRECTED = ("2>&1", ">&2", ">/dev/null", "&>>/dev/null", "2> /dev/null", "> x", ">&x", "<<E\n")
-SIGNS = ("<", ">", "&", "1", "'", '"', "$(", ")", "`", "\\", " ", "\n", ";", "|", "#", "a", "((")
-
-
-@settings(max_examples=2_000, deadline=None)
-@given(st.lists(st.sampled_from((*REDIRECTED, *SIGNS)), max_size=8).map("".join))
-def test_what_goes_to_another_stream_or_to_nowhere_is_no_file(text: str) -> None:
-    assert list(redirected(text)) == [each for each in _walk(text) if isinstance(each, Redirected)]
 
 
 def test_looks_that_find_nothing_count_too(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ WORDS = sorted({word for text in CORPUS for word in text.split(" ") if word and 
 def agrees(text: str) -> bool:
     """Whether the shorter way was taken; both ways must say the same then."""
     parsed = split(text)
-    plain = _touch_shell._plain_touches(text, parsed, PLACES.bases)
+    plain = _touch_shell._plain_touches(parsed, PLACES.bases)
     if plain is None:
         return False
     read = _touch_shell._Reader(text, parsed, PLACES, PROJECT, {}).touches()
@@ -57,7 +57,7 @@ def test_any_words_of_it_are_read_alike(commands: list[str], operator: str) -> N
     ],
 )
 def test_what_is_more_than_words_is_left_to_the_reader(text: str) -> None:
-    assert _touch_shell._plain_touches(text, split(text), PLACES.bases) is None
+    assert _touch_shell._plain_touches(split(text), PLACES.bases) is None
 
 
 def test_everyday_commands_take_the_shorter_way() -> None:

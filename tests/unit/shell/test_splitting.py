@@ -1,12 +1,9 @@
 """What splitting a text leaves behind."""
 
 import gc
-from collections.abc import Callable
 
-import pytest
-
+from hookline.shell import split
 from hookline.shell.script import Command, Script
-from hookline.shell.splitting import beside, split
 from hookline.shell.texts import TextReader
 
 TEXT = 'for f in $(ls | head); do X=1 echo "$f `id`" > "$f" < in; done; set -- a; f() { :; }'
@@ -17,14 +14,13 @@ def alive() -> int:
     return sum(isinstance(each, Command | Script | TextReader) for each in gc.get_objects())
 
 
-@pytest.mark.parametrize("read", [split, beside])
-def test_nothing_that_was_read_needs_the_collector_to_go(read: Callable[[str], object]) -> None:
+def test_nothing_that_was_read_needs_the_collector_to_go() -> None:
     gc.disable()
     try:
         counts = []
         for turn in range(2):
             for number in range(1100):  # more than are remembered
-                read(f"{TEXT} # {turn} {number}")
+                split(f"{TEXT} # {turn} {number}")
             counts.append(alive())
         assert counts[1] <= counts[0]
     finally:

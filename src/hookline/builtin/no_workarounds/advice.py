@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from hookline.builtin._touch_text import heredocs
 from hookline.builtin.no_workarounds.doings import Doing
 from hookline.model.answers import Answer
 from hookline.model.events.tool import ToolEvent
@@ -92,7 +91,7 @@ def _own(event: ToolEvent, found: Sequence[Doing]) -> tuple[str, str]:
     else:
         named += given
     if tool.command and len(tool.command) <= MAX_BYTES:
-        bodies = [each.body for each in heredocs(tool.command) if each.body]
+        bodies = [each for each in split(tool.command).heredocs if each]
         for body in bodies:
             named = [each.replace(body, "\n") for each in named]
         content += bodies

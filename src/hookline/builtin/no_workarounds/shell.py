@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from os.path import join
 
 from msgspec.structs import replace
@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from hookline.builtin._touch_code import INTERPRETERS, Right
 from hookline.builtin._touch_programs import uses
 from hookline.builtin._touch_special import operands
-from hookline.builtin._touch_text import Redirected, heredocs, redirected
 from hookline.builtin._touch_where import Whereabouts
 from hookline.builtin.no_workarounds.branches import branch_doings
 from hookline.builtin.no_workarounds.code import called
@@ -27,7 +26,7 @@ from hookline.builtin.no_workarounds.network import code_addressed, reached
 from hookline.builtin.no_workarounds.programs import file_doings, patched
 from hookline.builtin.no_workarounds.scripts import SYSTEM, recipes, script, text_of
 from hookline.builtin.no_workarounds.words import Words, command_line, without_code
-from hookline.shell import MAX_BYTES, SimpleCommand, split
+from hookline.shell import MAX_BYTES, Redirection, SimpleCommand, split
 
 __all__ = ["code_doings", "shell_doings"]
 
@@ -35,7 +34,6 @@ _SHELLS = re.compile(r"(?:ba|z|da|k|a|fi)?sh|busybox|eval")
 _MAX_COMMANDS = 500
 _CHDIR = frozenset({"-C", "--chdir", "--directory", "--prefix", "--work-tree"})
 _SILENT_WRITERS = frozenset({":", "true", "false"})
-_BEGINS = (";", "&", "|", "\n", "(", "{", " then", " do", " else")
 _MAX_REDIRECTIONS = 200
 _TAKES_PATCH = frozenset({"patch", "git"})
 
@@ -77,8 +75,11 @@ class _Reader:
     def __init__(self, text: str, ground: Ground) -> None:
         self._text = text
         self._ground = ground
+        self._parsed = split(text)
         # More than anybody writes in one text.
-        self._commands = ground.first(split(text).commands, _MAX_COMMANDS)
+        self._commands = ground.first(self._parsed.commands, _MAX_COMMANDS)
+        # Where the shell may be for each command.
+        self._places: list[tuple[str, ...]] = []
         self._where = Whereabouts(text, ground.places)
         self._words = Words(text, self._commands, ground)
 
@@ -86,13 +87,14 @@ class _Reader:
         """What each command does, then what the redirections do."""
         for at, command in enumerate(self._commands):
             self._where.arrive(command)
+            self._places.append(self._where.bases)
             if command.name in {"cd", "chdir", "pushd"}:
                 target = next((each for each in command.words[1:] if each[:1] != "-"), "~")
                 self._where.move(self._words.values(target)[0])
                 continue
             yield from self._command(at, command)
-        for found, own in self._ground.first(self._redirected, _MAX_REDIRECTIONS):
-            yield from self._redirection(found, own)
+        for found in self._ground.first(self._parsed.redirections, _MAX_REDIRECTIONS):
+            yield from self._redirection(found)
 
     # ── commands ────────────────────────────────────────────────────────────────────────────
 
@@ -214,13 +216,12 @@ class _Reader:
             for command in self._commands
             if command.name in {"echo", "printf"}
         ]
-        return [*(doc.body for doc in heredocs(self._text)), *printed]
+        return [*self._parsed.heredocs, *printed]
 
     def _fed(self, bases: tuple[str, ...]) -> Iterator[str]:
         """What a program may be given on its standard input."""
         yield from self._texts
-        if "<<<" in self._text:
-            yield self._text.partition("<<<")[2]
+        yield from chain.from_iterable(self._parsed.inputs.values())
         for each in self._fed_files:
             found = text_of(each, bases, self._ground)
             if found is not None:
@@ -239,7 +240,7 @@ class _Reader:
     @cached_property
     def _fed_files(self) -> list[str]:
         """The files that are put on somebody's standard input."""
-        found = [each.target for each, _ in self._redirected if not each.writes]
+        found = [each.target for each in self._parsed.redirections if not each.writes]
         cats = [command for command in self._commands if command.name == "cat"]
         return found + [word for command in cats for word in command.words[1:]]
 
@@ -251,46 +252,34 @@ class _Reader:
     @cached_property
     def _written(self) -> set[str]:
         """The files that the text writes, as it calls them."""
-        found = [each.target for each, _ in self._redirected if each.writes]
+        found = [each.target for each in self._parsed.redirections if each.writes]
         for command in self._commands:
             found += [use.word for use in uses(command.words) if use.right is Right.WRITE]
         return {each.removeprefix("./") for each in found}
 
     # ── redirections ────────────────────────────────────────────────────────────────────────
 
-    @cached_property
-    def _redirected(self) -> list[tuple[Redirected, bool]]:
-        """Every redirection, and whether it stands in the text itself."""
-        found = [(each, True) for each in redirected(self._text)]
-        for command in self._commands:
-            if _SHELLS.fullmatch(command.name) or command.name in {"find", "xargs", "ssh", "su"}:
-                for word in command.words[1:]:
-                    found += [(each, False) for each in redirected(word)]
-        return found
-
-    def _redirection(self, found: Redirected, own: bool) -> Iterator[Doing]:
-        bases = self._where.at(found.at)[0] if own else tuple(self._where.been)
+    def _redirection(self, found: Redirection) -> Iterator[Doing]:
+        known = 0 <= found.number < len(self._places)
+        bases = self._places[found.number] if known else tuple(self._where.been)
         did = Deed.READ
         if found.writes:
-            did = Deed.EMPTY if self._says_nothing(found) else Deed.WRITE
+            did = Deed.EMPTY if _says_nothing(found) else Deed.WRITE
         for value in self._words.values(found.target):
             yield from on_paths(did, value, self._ground, bases, glob=True)
 
-    def _says_nothing(self, found: Redirected) -> bool:
-        """Whether what is sent there leaves the file empty."""
-        if ">>" in found.sign:
-            return False
-        at = found.at
-        if not self._text.isascii():  # offsets of commands are in bytes
-            at = len(self._text[:at].encode("utf-8", "surrogatepass"))
-        writer = next((each for each in self._commands if each.start <= at < each.end), None)
-        if writer is None:
-            # Without a command the file is only opened; behind a group it gets what that says.
-            before = self._text[max(found.at - 40, 0) : found.at].rstrip(" \t")
-            return not before or before.endswith(_BEGINS)
-        said = [each for each in writer.words[1:] if each.strip() and each != "-n"]
-        return (
-            writer.name in _SILENT_WRITERS
-            or (writer.name == "cat" and said == ["/dev/null"])
-            or (writer.name in {"echo", "printf"} and not said)
-        )
+
+def _says_nothing(found: Redirection) -> bool:
+    """Whether what is sent there leaves the file empty."""
+    if ">>" in found.operator:
+        return False
+    if not found.words:
+        # Without a command the file is only opened; behind a group it gets what that says.
+        return not found.fed
+    name = found.words[0].rpartition("/")[2]
+    said = [each for each in found.words[1:] if each.strip() and each != "-n"]
+    return (
+        name in _SILENT_WRITERS
+        or (name == "cat" and said == ["/dev/null"])
+        or (name in {"echo", "printf"} and not said)
+    )

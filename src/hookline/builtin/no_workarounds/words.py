@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 
 from hookline.builtin._touch_programs import uses
 from hookline.builtin._touch_special import operands
-from hookline.builtin._touch_text import heredocs
 from hookline.builtin.no_workarounds.doings import Ground
 from hookline.shell import SimpleCommand, split
 
@@ -120,7 +119,7 @@ class Words:
 
     def _fed(self) -> list[str]:
         """The lines of here-documents, which a loop may read."""
-        return [line for doc in heredocs(self._text) for line in doc.body.splitlines()]
+        return [line for body in split(self._text).heredocs for line in body.splitlines()]
 
     def _listed(self, at: int | None) -> list[str]:
         """What the nearest command before one lists; a loop may come before what feeds it."""

@@ -131,8 +131,10 @@ def _written(story: Story, world: World) -> Iterator[Finding]:
             return
         at = bisect_right(starts, redirect.start) - 1
         runs_in = places[at][1] if at >= 0 else world.where
+        if 0 <= redirect.number < len(story.acts):
+            runs_in = story.acts[redirect.number].runs_in
         act = Act(
-            words=redirect.command or (":",),
+            words=redirect.words or (":",),
             exact=redirect.exact,
             runs_in=runs_in,
             variables=story.traces.variables,
@@ -151,7 +153,7 @@ def _read_in(story: Story, world: World) -> Iterator[Finding]:
 
 def _unread(story: Story) -> Iterator[Finding]:
     shell = story.shell
-    if not story.complete or not story.traces.complete:
+    if not story.complete:
         yield _too_much(story)
     elif shell.unreadable and split(_without_benign(story)).unreadable:
         words = next((act.text for act in story.acts if not act.exact), story.text)

@@ -91,8 +91,8 @@ def may_wait(command: str) -> bool:
 
 def left_open(story: "Story") -> Iterator[Finding]:
     """What speaks against a text that leaves a program waiting for code."""
-    for act in story.acts:
-        if not act.elsewhere and _is_typed_into(act, story.traces.read_by.get(act.start, ())):
+    for number, act in enumerate(story.acts):
+        if not act.elsewhere and _is_typed_into(act, story.traces.read_by.get(number, ())):
             why = "what is typed into it later reaches no guard"
             yield risky("runs-unseen-code", act.text[:120], why, radius="high")
 

@@ -87,7 +87,7 @@ def _acts(text: str, shell: ShellText, traces: Traces, world: World) -> tuple[Ac
     piped = _piped(source, commands)
     places = _Places(source, world)
     acts: list[Act] = []
-    carriers: list[tuple[int, str]] = []
+    carriers: list[tuple[int, str, int]] = []
     for at, command in enumerate(commands):
         while carriers and carriers[-1][0] >= command.depth:
             carriers.pop()
@@ -97,10 +97,10 @@ def _acts(text: str, shell: ShellText, traces: Traces, world: World) -> tuple[Ac
             exact=command.exact,
             wrappers=command.wrappers,
             runs_in=places.before(command),
-            elsewhere=next((name for _, name in carriers if name in _ELSEWHERE), ""),
+            elsewhere=next((name for _, name, _ in carriers if name in _ELSEWHERE), ""),
             carrier=carriers[-1][1] if carriers else "",
             producers=(acts[-1], *acts[-1].producers) if at and piped[at] else (),
-            inputs=_given(command, carriers, traces),
+            inputs=_given(at, carriers, traces),
             variables=traces.variables,
             start=command.start,
             end=command.end,
@@ -111,7 +111,7 @@ def _acts(text: str, shell: ShellText, traces: Traces, world: World) -> tuple[Ac
         inside = next((each for each in command.wrappers if each in _ELSEWHERE), "")
         if inside:
             acts[-1] = structs.replace(act, elsewhere=inside)
-        carriers.append((command.depth, command.name))
+        carriers.append((command.depth, command.name, at))
     return tuple(acts)
 
 
@@ -124,7 +124,7 @@ def _alone(command: SimpleCommand, traces: Traces, world: World) -> Act:
         wrappers=wrappers,
         runs_in=world.where,
         elsewhere=next((each for each in wrappers if each in _ELSEWHERE), "") if wrappers else "",
-        inputs=traces.inputs.get(command.start, ()),
+        inputs=traces.inputs.get(0, ()),
         variables=traces.variables,
         start=command.start,
         end=command.end,
@@ -144,13 +144,11 @@ def _piped(source: bytes, commands: Sequence[SimpleCommand]) -> list[bool]:
     return found
 
 
-def _given(
-    command: SimpleCommand, carriers: Sequence[tuple[int, str]], traces: Traces
-) -> tuple[str, ...]:
+def _given(at: int, carriers: Sequence[tuple[int, str, int]], traces: Traces) -> tuple[str, ...]:
     """Here-documents for a command; ``docker exec`` and ``ssh`` hand theirs on."""
-    if command.depth and not (carriers and carriers[-1][1] in _ELSEWHERE):
-        return ()
-    return traces.inputs.get(command.start, ())
+    if at not in traces.inputs and carriers and carriers[-1][1] in _ELSEWHERE:
+        at = carriers[-1][2]
+    return traces.inputs.get(at, ())
 
 
 def _with_literal_input(act: Act) -> Act:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from hookline.builtin.shell_guard.families.writing import written
 from hookline.builtin.shell_guard.model import Act, Finding, fatal, risky
 from hookline.builtin.shell_guard.targets import Target, targets
-from hookline.builtin.shell_guard.traces import Redirect
 from hookline.builtin.shell_guard.world import Place, World
+from hookline.shell import Redirection
 
 __all__ = ["redirected"]
 
@@ -17,7 +17,7 @@ _NETWORK = re.compile(r"/dev/(?:tcp|udp)/")
 _EMPTY = frozenset({"", ":", "true", "false"})
 
 
-def redirected(redirect: Redirect, act: Act, world: World) -> Iterator[Finding]:
+def redirected(redirect: Redirection, act: Act, world: World) -> Iterator[Finding]:
     """What speaks against one redirection, made where ``act`` runs."""
     words = f"{redirect.operator} {redirect.target}"
     if redirect.operator == ">&" and re.fullmatch(r"\d+-?|-", redirect.target):
@@ -35,11 +35,11 @@ def redirected(redirect: Redirect, act: Act, world: World) -> Iterator[Finding]:
             yield from _emptied(target, words)
 
 
-def _empties(redirect: Redirect) -> bool:
-    name = redirect.command[0].rpartition("/")[2] if redirect.command else ""
+def _empties(redirect: Redirection) -> bool:
+    name = redirect.words[0].rpartition("/")[2] if redirect.words else ""
     if redirect.fed:
         return False
-    rest = redirect.command[1:]
+    rest = redirect.words[1:]
     nothing = (name == "cat" and rest == ("/dev/null",)) or (
         name in ("echo", "printf") and not "".join(rest).removeprefix("-n").strip()
     )

@@ -131,7 +131,7 @@ def run_later(acts: Sequence[Act], traces: Traces, world: World) -> Iterator[Fin
     if len(acts) == 1:
         return
     fetched = {_name(word) for act in acts if act.name in _FETCHERS for word in _saved(act)}
-    fetched |= {_name(each.target) for each in traces.redirects if _fetches(each.command)}
+    fetched |= {_name(each.target) for each in traces.redirects if _fetches(each.words)}
     bodies = _bodies(acts, traces)
     if not fetched and not bodies:
         return
@@ -185,12 +185,12 @@ def _bodies(acts: Sequence[Act], traces: Traces) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     given = {act.words: act.inputs for act in acts if act.inputs}
     for redirect in traces.redirects:
-        name = redirect.command[0] if redirect.command else ""
+        name = redirect.words[0] if redirect.words else ""
         texts: tuple[str, ...] = ()
         if name in ("echo", "printf"):
-            texts = (" ".join(redirect.command[1:]).replace("\\n", "\n"),)
+            texts = (" ".join(redirect.words[1:]).replace("\\n", "\n"),)
         else:
-            texts = given.get(redirect.command, ())
+            texts = given.get(redirect.words, ())
         if texts:
             key = _name(redirect.target)
             found[key] = (*found.get(key, ()), *texts)
