@@ -66,7 +66,9 @@ def shell_touches(
 
 def _plain_touches(parsed: ShellText, bases: tuple[str, ...]) -> Sequence[Touch] | None:
     """What commands do that only name files, as most do; None where there is more to a text."""
-    if parsed.unreadable or parsed.incomplete or parsed.redirections or parsed.heredocs:
+    if parsed.unreadable or parsed.incomplete:
+        return None
+    if parsed.redirections or parsed.inputs or parsed.heredocs:
         return None
     found: list[Touch] = []
     for command in parsed.commands:

@@ -37,8 +37,7 @@ _WORDS_ONLY = re.compile(
     re.ASCII,
 )
 
-_VARIABLE = re.compile(r"\$\{?(\w+)")
-_SUBSTITUTION = re.compile(r"[$<]\(|`")
+_VARIABLE = re.compile(r"\$\{?(\w+)[^{}$`]*\}?")
 # A shell works out subscripts, even those of names in quotes.
 _WORKED_OUT = re.compile(r"\[(?:\$\(|`)")
 
@@ -111,7 +110,8 @@ class _Splitter:
         self._fed: set[Field] = set()
         # Words whose program cannot be told, and what commands evidently print.
         self._doubts: list[tuple[Sequence[Field], _Place]] = []
-        self._outputs: list[Field] = []
+        self._outputs: dict[str, None] = {}
+        self._values: dict[str, dict[str, None]] = {}
 
     def result(self) -> ShellText:
         return ShellText(
@@ -159,16 +159,16 @@ class _Splitter:
             feed = own(item) or feeds.get(item) or fed
             where = _Place(depth, span, feed, text.scope)
             if item.assigned:
-                self._assigned += [
-                    (name, as_text(value.text) if value.text or value.exact else "\0")
-                    for name, value in item.assigned
-                ]
+                for name, value in item.assigned:
+                    known = value.text if value.text or value.exact else "\0"
+                    self._assigned.append((name, as_text(known)))
+                    self._values.setdefault(name, {})[known] = None
                 self._follow_all(programs_in(item.assigned), where)
-            for value, _ in (*item.words[1:], *(value for _, value in item.assigned)):
-                if "[" in value and _WORKED_OUT.search(value) and self._is_new(Field(value)):
-                    self._read_doubted(f": {value}", where._replace(depth=depth + 1))
+            for word, exact in (*item.words[1:], *(value for _, value in item.assigned)):
+                if exact and "[" in word and _WORKED_OUT.search(word):
+                    self._read_doubted(f": {word}", where._replace(depth=depth + 1))
             if item.words:
-                self._outputs += written(item, self._budget)
+                self._outputs.update((text, None) for text, _ in written(item, self._budget))
                 numbers[item] = len(self._commands)
                 if item.inputs:
                     given = tuple(as_text(each.text) for each in item.inputs)
@@ -284,10 +284,13 @@ class _Splitter:
         That is what it gives the variables there, or prints in the substitutions there.
         """
         for (source, *rest), place in self._doubts:
-            names = _VARIABLE.findall(source.text)
-            possible = [as_source(value) for name, value in self._assigned if name in names]
-            if _SUBSTITUTION.search(source.text):
-                possible += [text for text, _ in self._outputs]
+            if not self._is_new(joined([source, *rest])):
+                continue
+            variable = _VARIABLE.fullmatch(source.text)
+            possible = list(self._values.get(variable[1], ())) if variable else []
+            if source.text.startswith(("$(", "<(", "`")):
+                possible += self._outputs
+            self._budget.spend(len(possible))
             for text in possible:
                 code = joined([Field(text), *rest])
                 if self._is_new(code):

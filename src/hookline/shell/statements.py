@@ -29,7 +29,7 @@ _COMMAND_IN_ARITHMETIC = re.compile(
     rf"\A[\s(!{{]*+(?:[:<>\\]|{_PROGRAM})|[\w)'\"\]]\s++[\w'\"$\\.({{~]|;|[*/~.][\s)]*+\Z"
     r"|[&|(!{]\s*+\S++\s++-[A-Za-z]"
 )
-_OPENED = re.compile(r"[<>]\s*+[A-Za-z_./~]")
+_OPENED = re.compile(r"[<>]\s*+[./~]|\A\s*+\([^<>]*+[<>]\s*+[A-Za-z_]")
 _EXPANSION = re.compile(r"\$\([^()`]*\)|`[^`]*`|\$\{[^{}]*\}")
 _COMMAND_IN_TEST = re.compile(r"[&|;]" + _PROGRAM)
 _TOKEN = re.compile(r"[^\t\n ;&|()<>]*")

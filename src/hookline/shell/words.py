@@ -26,6 +26,8 @@ _BACKTICKS = re.compile(r"`([^`\\]*(?:\\.[^`\\]*)*)`", re.DOTALL)
 _NAME = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
 _BLANK_IFS = re.compile(r"\$(?:IFS(?!\w)|\{IFS(?!\w)[^{}'\"$`]*\})", re.ASCII)
 _FUNCTION_SUBSTITUTIONS = ("${ ", "${\t", "${\n", "${|")
+_JOINED = re.compile(r"[;&|<>(`\n]")
+_IN_ANY_QUOTES = re.compile(r"\$'(?:\\.|[^'\\])*'|'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.", re.DOTALL)
 _SPECIAL = re.compile(r"\$[@*#?$!0-9-]")
 # Characters that cost one step, read as slowly as any word can be, or copied only.
 _PER_STEP = 4
@@ -67,7 +69,7 @@ class WordReader:
         builder.cut()
         fields = builder.fields
         word = self._source[start:end]
-        if "{" in word.replace("${", ""):
+        if "{" in word and "{" in _IN_ANY_QUOTES.sub("", word).replace("${", ""):
             braced = self._braced(word)
             literal = literal and braced == fields
             fields = [Field(text, exact=False) for text, _ in fields] if braced is None else braced
@@ -212,9 +214,10 @@ class WordReader:
         if match is None:
             return self._give_up(at, builder)
         escaped = match.group(1).find("\\'")
-        if escaped >= 0:
+        rest = self._source[at + escaped + 4 :] if escaped >= 0 else ""
+        if _JOINED.search(rest):
             # A shell that does not know these quotes, such as dash, ends them here.
-            self._rewritten(f": {self._source[at + escaped + 4 :]}", at, match.end(), True)
+            self._rewritten(f": {rest}", at, match.end(), True)
         builder.add(ansi_c(match.group(1)))
         return match.end()
 
