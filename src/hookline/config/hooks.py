@@ -258,11 +258,14 @@ class HookCompiler:
     ) -> Matcher | None:
         spec = _or(entry.keys.match, MatchEntry())
         self._check_reach(entry, ("match",), spec, events)
-        every = chosen is not None and _grants(chosen)
+        every = chosen is not None and _holds(chosen, "every_command")
+        partly = chosen is not None and _holds(chosen, "asks_about_parts")
         screen = self._screen if any(spec.patterns()) else None
         match: Matcher | None = None
         try:
-            match = compile_match(spec, every=every, project_dir=self.project_dir, screen=screen)
+            match = compile_match(
+                spec, every=every, project_dir=self.project_dir, screen=screen, partly=partly
+            )
         except IllegalValueError:
             self._report_flaws(entry.at("match"), bad_patterns(spec, every=every))
         exceptions = self._exceptions(entry, spec, events)
@@ -313,10 +316,10 @@ def seconds(value: float | str) -> float:
     return number
 
 
-def _grants(chosen: _Chosen) -> bool:
-    """Whether the handler lets something through or changes it, and so has to match all of it."""
-    every_command = getattr(chosen.module, "every_command", None)
-    return every_command is not None and bool(every_command(chosen.values))
+def _holds(chosen: _Chosen, predicate: str) -> bool:
+    """What the handler says about itself, if it says anything."""
+    says = getattr(chosen.module, predicate, None)
+    return says is not None and bool(says(chosen.values))
 
 
 def _each_exception(

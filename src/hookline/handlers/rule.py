@@ -8,17 +8,20 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from hookline.handlers._templates import Templates, is_template, mistake_in, unknown_names
-from hookline.model.answers import NO_REWRITE, Answer, Rewrite
+from hookline.model.answers import NO_REWRITE, PASS, Answer, Rewrite
 from hookline.model.errors import HandlerAnswerError, IllegalValueError, nearest
 from hookline.model.events import EVENTS
 from hookline.model.events.base import Event
+from hookline.model.events.tool import ToolEvent
 from hookline.model.hook import Hook
-from hookline.model.ports import Caller, Handler, KeyProblem, Services
-from hookline.model.verdicts import Verdict
+from hookline.model.ports import Caller, Handler, KeyProblem, Matcher, Services
+from hookline.model.verdicts import BLOCKING, Verdict
+from hookline.shell import split
 
-__all__ = ["COMBINES", "EXTRA_KEYS", "KEYS", "check", "every_command", "make"]
+__all__ = ["COMBINES", "EXTRA_KEYS", "KEYS", "asks_about_parts", "check", "every_command", "make"]
 
 KEYS: Mapping[str, Any] = {
     "deny": str,
@@ -54,6 +57,12 @@ def every_command(values: Mapping[str, Any]) -> bool:
     return "rewrite" in values and not _only_hides(values["rewrite"])
 
 
+def asks_about_parts(values: Mapping[str, Any]) -> bool:
+    """Whether the rule changes a call, and so asks where it is meant for a part of one only."""
+    changes = values.get("rewrite")
+    return isinstance(changes, Mapping) and not {"input", "env"}.isdisjoint(changes)
+
+
 def _only_hides(changes: object) -> bool:
     return isinstance(changes, Mapping) and set(changes) == {"output"}
 
@@ -72,9 +81,9 @@ def check(values: Mapping[str, Any], hook: Hook, services: Services) -> Sequence
 def make(hook: Hook, services: Services) -> Handler:
     """The rule, worked out once unless it has templates to fill in."""
     values = hook.handler.values
-    if any(is_template(text) for text in _texts(values)):
-        return Templated(values)
-    return Fixed(_answer(values))
+    is_fixed = not any(is_template(text) for text in _texts(values))
+    rule = Fixed(_answer(values)) if is_fixed else Templated(values)
+    return Partial(rule, hook.match) if hook.match and asks_about_parts(values) else rule
 
 
 class Fixed:
@@ -109,6 +118,57 @@ class Templated:
             return _answer({key: _map_texts(value, fill) for key, value in self._values.items()})
         except IllegalValueError as error:
             raise HandlerAnswerError(f"filled in, {error}") from error
+
+
+class Partial:
+    """A rule that changes a call; one that it is meant for a part of is asked about instead."""
+
+    instant: ClassVar[Literal[True]] = True
+
+    def __init__(self, rule: Fixed | Templated, match: Matcher) -> None:
+        self._rule = rule
+        self._match = match
+
+    def answer(self, event: Event, caller: Caller) -> Answer:
+        """What the rule says of all of the event, or a question that shows what to run."""
+        found = self._match.find(event, caller)
+        if found is None or found.parts is None or not isinstance(event, ToolEvent):
+            return self._rule.answer(event, caller)
+        wanted = (self._wanted(event, part, caller) for part in found.parts)
+        text = next(filter(None, wanted), "") if found.parts else _ALONE
+        if not text:
+            return PASS
+        own = self._rule.answer(event, caller)
+        reason = f"{own.reason}\n{text}" if own.verdict in BLOCKING else text
+        verdict = max(Verdict.ASK, own.verdict)
+        return replace(own, verdict=verdict, reason=reason, rewrite=NO_REWRITE)
+
+    def _wanted(self, event: ToolEvent, part: str, caller: Caller) -> str:
+        """How to run a simple command; empty when it is written like that already."""
+        new = _command_of(self._rule.answer(_of_part(event, part), caller).rewrite, event)
+        if new is None:
+            return f"Run `{part[:80]}` as a call of its own: its input is to be changed."
+        if any(f" {part}".endswith(f" {each.text}") for each in split(new).commands):
+            return ""
+        return f"Run `{new[:120]}` in place of `{part[:50]}`."
+
+
+_ALONE = "A rule changes a part of this call: make one call for each part."
+
+
+def _of_part(event: ToolEvent, part: str) -> ToolEvent:
+    """The event as if that simple command were all of it."""
+    tool = event.tool
+    given = {key: part if value == tool.command else value for key, value in tool.input.items()}
+    return replace(event, tool=replace(tool, command=part, input=given))
+
+
+def _command_of(change: Rewrite, event: ToolEvent) -> str | None:
+    """The command that a rewrite gives, under its canonical or its platform's name."""
+    given = change.input or {}
+    keys = [key for key, value in event.tool.input.items() if value == event.tool.command]
+    found = next((given[key] for key in (*keys, "command") if key in given), None)
+    return found if isinstance(found, str) else None
 
 
 def _answer(values: Mapping[str, Any]) -> Answer:

@@ -41,6 +41,8 @@ class Match(Struct, frozen=True):
     """A hook's condition holds; ``path`` is the one that made it hold, as an absolute path."""
 
     path: str | None = None
+    parts: tuple[str, ...] | None = None
+    """Where it holds for a part of the event only: the simple commands it holds for, if any."""
 
 
 class Matcher(Protocol):
