@@ -1,4 +1,4 @@
-"""``except``, compiled: when a hook that matches stays silent after all.
+"""``except``, compiled: when a hook that matches stays silent after all; and partial matches.
 
 Knows conditions only as something that holds or not; nothing of hooks, files or layers.
 """
@@ -17,7 +17,7 @@ from hookline.model.errors import IllegalValueError
 from hookline.model.events import Event, PostToolBatch
 from hookline.model.ports import Caller, Match, Matcher
 
-__all__ = ["Clock", "Except", "compile_exception", "exception_flaws", "subjects"]
+__all__ = ["Clock", "Except", "Partly", "compile_exception", "exception_flaws", "subjects"]
 
 Clock: TypeAlias = Callable[[], datetime]
 
@@ -53,6 +53,32 @@ class Except:
             return why_not(event, caller) if why_not else "its condition does not hold"
         held = (each for each in self._exceptions if each.find(event, caller))
         return next((f"an exception holds: {_described(each)}" for each in held), "")
+
+
+class Partly:
+    """A condition on all of an event that tells when it holds for a part of it."""
+
+    __slots__ = ("_part", "_whole")
+
+    def __init__(self, whole: Conditions, part: Conditions) -> None:
+        self._whole = whole
+        self._part = part
+
+    def identity(self) -> object:
+        """Equal for equal keys."""
+        return self._whole.identity()
+
+    def find(self, event: Event, caller: Caller) -> Match | None:
+        """The match of all, else of a part where a person can be asked about that."""
+        found = self._whole.find(event, caller)
+        if found is not None or not event.asks:
+            return found
+        found = self._part.find(event, caller)
+        return None if found is None else Match(found.path, self._part.parts(event, caller))
+
+    def why_not(self, event: Event, caller: Caller) -> str:
+        """Which keys do not hold, in words for people; empty when all of them do."""
+        return (self._part if event.asks else self._whole).why_not(event, caller)
 
 
 class _Until:

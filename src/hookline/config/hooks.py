@@ -5,13 +5,19 @@ Knows what keys mean together. Leaves files to ``compile``, and to each handler 
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
 
 from hookline.config.document import Document, brief
-from hookline.config.exceptions import Except, compile_exception, exception_flaws, subjects
+from hookline.config.exceptions import (
+    Except,
+    Partly,
+    compile_exception,
+    exception_flaws,
+    subjects,
+)
 from hookline.config.firing import Flaw, bad_patterns, never_fires, unknown_dialects
 from hookline.config.matchers import compile_match
 from hookline.config.schema import (
@@ -263,9 +269,10 @@ class HookCompiler:
         screen = self._screen if any(spec.patterns()) else None
         match: Matcher | None = None
         try:
-            match = compile_match(
-                spec, every=every, project_dir=self.project_dir, screen=screen, partly=partly
-            )
+            compiled = partial(compile_match, spec, project_dir=self.project_dir, screen=screen)
+            match = whole = compiled(every=every)
+            if partly and whole and (part := compiled(every=False)):
+                match = Partly(whole, part)
         except IllegalValueError:
             self._report_flaws(entry.at("match"), bad_patterns(spec, every=every))
         exceptions = self._exceptions(entry, spec, events)

@@ -11,7 +11,7 @@ from hookline.config.schema import MatchEntry
 from hookline.config.sight import sight_of
 from hookline.model.errors import IllegalValueError
 from hookline.model.events import EVENTS, Elicitation, Event, PostToolBatch, ToolEvent
-from hookline.model.ports import Caller, Match, Matcher
+from hookline.model.ports import Caller, Match
 from hookline.model.tools import Tool, ToolKind
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = [
     "CARRIED_BY",
     "Conditions",
-    "Partly",
     "compile_match",
     "pattern_flaw",
 ]
@@ -75,26 +74,18 @@ _KINDS = frozenset(ToolKind)
 
 
 def compile_match(
-    spec: MatchEntry,
-    *,
-    every: bool,
-    project_dir: str,
-    screen: "Screen | None" = None,
-    partly: bool = False,
-) -> Matcher | None:
+    spec: MatchEntry, *, every: bool, project_dir: str, screen: "Screen | None" = None
+) -> "Conditions | None":
     """The condition, or None for one that always holds. Raises IllegalValueError.
 
     With ``every``, all of an event has to match: each simple command of a command in which
-    nothing is hidden, each path in every sense. With ``partly``, a match of less is one too, and
-    says so. Conditions that share a ``screen`` look at a command together first.
+    nothing is hidden, each path in every sense. Conditions that share a ``screen`` look at a
+    command together first.
     """
     given = dict(spec.patterns())
     if not given:
         return None
-    found = Conditions(given, every=every, project_dir=project_dir, screen=screen)
-    if not partly:
-        return found
-    return Partly(found, Conditions(given, every=False, project_dir=project_dir, screen=screen))
+    return Conditions(given, every=every, project_dir=project_dir, screen=screen)
 
 
 def pattern_flaw(key: str, source: str, *, every: bool) -> str:
@@ -290,32 +281,6 @@ class Conditions:
             if self._path.some(sight.spots(path, self._project_dir)):
                 return Match(sight.absolute(path, self._project_dir))
         return None
-
-
-class Partly:
-    """A condition on all of an event that tells when it holds for a part of it."""
-
-    __slots__ = ("_part", "_whole")
-
-    def __init__(self, whole: Conditions, part: Conditions) -> None:
-        self._whole = whole
-        self._part = part
-
-    def identity(self) -> object:
-        """Equal for equal keys."""
-        return self._whole.identity()
-
-    def find(self, event: Event, caller: Caller) -> Match | None:
-        """The match of all, else of a part where a person can be asked about that."""
-        found = self._whole.find(event, caller)
-        if found is not None or not event.asks:
-            return found
-        found = self._part.find(event, caller)
-        return None if found is None else Match(found.path, self._part.parts(event, caller))
-
-    def why_not(self, event: Event, caller: Caller) -> str:
-        """Which keys do not hold, in words for people; empty when all of them do."""
-        return (self._part if event.asks else self._whole).why_not(event, caller)
 
 
 def _flaw(key: str, shown: str, wanted: Iterable[str], *, all_of: bool = False) -> str:
