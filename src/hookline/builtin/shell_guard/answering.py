@@ -11,6 +11,7 @@ from msgspec import structs
 from hookline.builtin.shell_guard.left_open import LEAVE_OPEN, may_wait
 from hookline.builtin.shell_guard.model import Finding
 from hookline.builtin.shell_guard.quick import is_plainly_harmless
+from hookline.builtin.shell_guard.rehearsing import rehearse
 from hookline.builtin.shell_guard.surroundings import is_ordinary
 from hookline.builtin.shell_guard.where import Bearings
 from hookline.builtin.shell_guard.world import MAX_STEPS, World
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["answer"]
 
+# What a model is given to read at most.
+MAX_REASON = 200
 # Nobody's advice takes more than half of what may be done for one event.
 _MOST_STEPS = MAX_STEPS // 2
 
@@ -38,7 +41,7 @@ def answer(command: str, event: Event, caller: Caller, options: "Options") -> An
     if _leaves_early(command, world, options):
         return PASS
     worst = _worst(_findings(command, world, options), options)
-    return PASS if worst is None else _said(worst, world, options)
+    return PASS if worst is None else _said(worst, command, world, options)
 
 
 def _leaves_early(
@@ -104,11 +107,13 @@ def _in_mode(finding: Finding, mode: str) -> Finding | None:
     return denied if finding.radius == "high" else None
 
 
-def _said(finding: Finding, world: World, options: "Options") -> Answer:
-    reason = f"`{_visible(finding.words)}`: {finding.why}."
-    safer = finding.safer if _is_fine(finding.safer, world, options) else ""
-    if safer:
-        reason += f" Rather: `{safer}`"
+def _said(finding: Finding, command: str, world: World, options: "Options") -> Answer:
+    rehearsal = rehearse(command)
+    safer = rehearsal if _is_fine(rehearsal, world, options) else ""
+    rather = f" Rather: `{safer}`" if safer else ""
+    # One reason that is read at a glance: what is left out is what the command itself says.
+    room = MAX_REASON - len(finding.why) - len(rather) - 5
+    reason = f"`{_visible(finding.words, max(room, 20))}`: {finding.why}.{rather}"
     metadata = {
         "category": finding.category,
         "blast_radius": finding.radius,
@@ -120,8 +125,9 @@ def _said(finding: Finding, world: World, options: "Options") -> Answer:
     return say(reason, metadata=metadata)
 
 
-def _visible(words: str) -> str:
-    return " ".join(words.split())[:200]
+def _visible(words: str, room: int) -> str:
+    shown = " ".join(words.split())
+    return shown if len(shown) <= room else f"{shown[: room - 1]}…"
 
 
 # Most advice is the same for all that do such a thing. What it says is harmless wherever it is.

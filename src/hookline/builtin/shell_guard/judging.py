@@ -148,7 +148,7 @@ def _read_in(story: Story, world: World) -> Iterator[Finding]:
             if act.name in databases.CLIENTS:
                 yield from databases.scripted(act, source, world)
         if is_secret(source):
-            yield risky("reads-secret", f"< {source}", "that file usually holds secrets", "ls -la")
+            yield risky("reads-secret", f"< {source}", "that file usually holds secrets")
 
 
 def _unread(story: Story) -> Iterator[Finding]:

@@ -90,8 +90,6 @@ class Finding(Struct, frozen=True, kw_only=True):
     words: str
     """The words that decided it, as they will run."""
     why: str
-    safer: str = ""
-    """A command to run instead."""
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -103,15 +101,11 @@ Judge = Callable[[Act, "World"], Iterable[Finding]]
 Family = Mapping[str, Judge]
 
 
-def risky(category: str, words: str, why: str, safer: str = "", radius: str = "medium") -> Finding:
+def risky(category: str, words: str, why: str, *, radius: str = "medium") -> Finding:
     """Something a person should see first."""
-    return Finding(
-        verdict=Verdict.ASK, category=category, radius=radius, words=words, why=why, safer=safer
-    )
+    return Finding(verdict=Verdict.ASK, category=category, radius=radius, words=words, why=why)
 
 
-def fatal(category: str, words: str, why: str, safer: str = "", radius: str = "high") -> Finding:
+def fatal(category: str, words: str, why: str, *, radius: str = "high") -> Finding:
     """Something that nothing brings back."""
-    return Finding(
-        verdict=Verdict.DENY, category=category, radius=radius, words=words, why=why, safer=safer
-    )
+    return Finding(verdict=Verdict.DENY, category=category, radius=radius, words=words, why=why)

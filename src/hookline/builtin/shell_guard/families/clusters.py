@@ -18,58 +18,39 @@ _KUBECTL = verbs(
             "(/\\S+)?",
             "changes-remote",
             "what is in it goes with it, data too",
-            "kubectl get all",
-            "high",
-            True,
+            radius="high",
+            denied=True,
         ),
         Verb(
             "delete (--all|-A|--all-namespaces)",
             "changes-remote",
             _CLUSTER,
-            "kubectl get all",
-            "high",
-            True,
+            radius="high",
+            denied=True,
         ),
-        Verb("delete", "changes-remote", _CLUSTER, "kubectl get all", "high"),
+        Verb("delete", "changes-remote", _CLUSTER, radius="high"),
         Verb(
-            "drain",
-            "changes-remote",
-            "every workload on the node is moved or ended",
-            "kubectl describe nodes",
-            "high",
+            "drain", "changes-remote", "every workload on the node is moved or ended", radius="high"
         ),
         Verb(
-            "(cordon|taint|edit|patch|set|autoscale)",
-            "changes-remote",
-            _CLUSTER,
-            "kubectl diff -f .",
-            "medium",
+            "(cordon|taint|edit|patch|set|autoscale)", "changes-remote", _CLUSTER, radius="medium"
         ),
         Verb(
             "apply (--prune)",
             "changes-remote",
             "what is not in the files is removed",
-            "kubectl diff -f .",
-            "high",
+            radius="high",
         ),
         Verb(
             "create (clusterrolebinding|rolebinding|clusterrole)",
             "escalates",
             _CLUSTER,
-            "kubectl auth can-i --list",
-            "high",
+            radius="high",
         ),
-        Verb(
-            "config (delete-\\S+|unset)", "changes-system", "its settings go", "kubectl config view"
-        ),
-        Verb(
-            "(label|annotate) (--all|-A|--overwrite)",
-            "changes-remote",
-            _CLUSTER,
-            "kubectl get nodes --show-labels",
-        ),
-        Verb("debug (node\\S*)", "escalates", "it opens a node of the cluster", "", "high"),
-        Verb("certificate (approve)", "escalates", _CLUSTER, "kubectl get csr"),
+        Verb("config (delete-\\S+|unset)", "changes-system", "its settings go"),
+        Verb("(label|annotate) (--all|-A|--overwrite)", "changes-remote", _CLUSTER),
+        Verb("debug (node\\S*)", "escalates", "it opens a node of the cluster", radius="high"),
+        Verb("certificate (approve)", "escalates", _CLUSTER),
     ),
     skipped="-n --namespace --context --cluster --kubeconfig -s --server --user --token --as -f"
     " --filename -l --selector",
@@ -81,25 +62,19 @@ def _kubectl(act: Act, world: World) -> Iterator[Finding]:
     words = [word for word in act.words[1:] if not word.startswith("-")]
     if words[:1] in (["apply"], ["create"]) and any("://" in word for word in words):
         why = "nobody has read what this would run"
-        yield risky("runs-unseen-code", act.text, why, "kubectl diff -f .")
+        yield risky("runs-unseen-code", act.text, why)
     if "replace" in words and "--force" in act.words:
-        yield risky(
-            "changes-remote", act.text, "it deletes before it creates", "kubectl diff -f .", "high"
-        )
+        yield risky("changes-remote", act.text, "it deletes before it creates", radius="high")
     if "scale" in words and any(word in ("--replicas=0", "0") for word in act.words):
-        yield risky(
-            "kills", act.text, "nothing of it would run any more", "kubectl get deploy", "high"
-        )
+        yield risky("kills", act.text, "nothing of it would run any more", radius="high")
     if words[:2] == ["rollout", "undo"]:
-        yield risky("changes-remote", act.text, _CLUSTER, "kubectl rollout history deploy")
+        yield risky("changes-remote", act.text, _CLUSTER)
     if (
         words[:1] == ["get"]
         and any(re.match(r"secrets?(?:/|$)", word) for word in words)
         and any(re.match(r"-o|--output", word) for word in act.words)
     ):
-        yield risky(
-            "reads-secret", act.text, "the secrets themselves would be shown", "kubectl get secrets"
-        )
+        yield risky("reads-secret", act.text, "the secrets themselves would be shown")
 
 
 def _applies(act: Act, world: World) -> Iterator[Finding]:
@@ -111,9 +86,9 @@ def _applies(act: Act, world: World) -> Iterator[Finding]:
 
 _HELM = verbs(
     (
-        Verb("(uninstall|delete|del|un)", "changes-remote", _CLUSTER, "helm list", "high"),
-        Verb("rollback", "changes-remote", _CLUSTER, "helm history web"),
-        Verb("(push)", "publishes", "a chart leaves for a registry", "helm lint ."),
+        Verb("(uninstall|delete|del|un)", "changes-remote", _CLUSTER, radius="high"),
+        Verb("rollback", "changes-remote", _CLUSTER),
+        Verb("(push)", "publishes", "a chart leaves for a registry"),
     ),
     skipped="-n --namespace --kube-context --kubeconfig",
 )
@@ -157,16 +132,14 @@ FAMILY: Family = {
                     "\\w+ (delete\\S*|remove|rm|stop|rollback|suspend|terminate-op|purge)",
                     "changes-remote",
                     _CLUSTER,
-                    "",
-                    "high",
+                    radius="high",
                 ),
                 Verb(
                     "(uninstall|delete|stop|suspend|purge|drain|destroy|reset|down|rmi?|undefine"
                     "|unregistervm|closemedium|\\w+-delete|prune)",
                     "changes-remote",
                     _CLUSTER,
-                    "",
-                    "high",
+                    radius="high",
                 ),
                 Verb("app sync (--force|--prune|--replace)", "changes-remote", _CLUSTER),
             )
@@ -180,22 +153,19 @@ FAMILY: Family = {
                     "(delete|destroy|rm|purge)",
                     "deletes",
                     "a machine and all in it goes",
-                    "",
-                    "high",
+                    radius="high",
                 ),
                 Verb(
                     "(cluster|nodegroup|node) delete",
                     "deletes",
                     "a machine and all in it goes",
-                    "",
-                    "high",
+                    radius="high",
                 ),
                 Verb(
                     "delete (cluster|nodegroup|node)",
                     "deletes",
                     "a machine and all in it goes",
-                    "",
-                    "high",
+                    radius="high",
                 ),
             )
         ),

@@ -12,53 +12,40 @@ __all__ = ["FAMILY"]
 
 _DATA = "data in volumes has no other copy"
 _GONE = "containers and images are removed that something may still need"
-_SEEN = "docker ps -a"
 
 _DOCKER = verbs(
     (
-        Verb("system prune --volumes", "deletes", _DATA, "docker system df", "high", True),
-        Verb("system (prune|reset)", "deletes", _GONE, "docker system df"),
-        Verb("volume (rm|remove|prune)", "deletes", _DATA, "docker volume ls", "high", True),
-        Verb("(image|container|network|builder|buildx|network) prune", "deletes", _GONE, _SEEN),
-        Verb("compose down (-v|--volumes)", "deletes", _DATA, "docker compose ps", "high", True),
-        Verb("compose rm", "deletes", _GONE, "docker compose ps"),
-        Verb("compose (kill)", "kills", "services end at once", "docker compose stop"),
-        Verb("(rm|rmi) (-f|--force|-v|--volumes)", "deletes", _GONE, _SEEN),
-        Verb("(container|image) (rm|remove) (-f|--force|-v|--volumes)", "deletes", _GONE, _SEEN),
+        Verb("system prune --volumes", "deletes", _DATA, radius="high", denied=True),
+        Verb("system (prune|reset)", "deletes", _GONE),
+        Verb("volume (rm|remove|prune)", "deletes", _DATA, radius="high", denied=True),
+        Verb("(image|container|network|builder|buildx|network) prune", "deletes", _GONE),
+        Verb("compose down (-v|--volumes)", "deletes", _DATA, radius="high", denied=True),
+        Verb("compose rm", "deletes", _GONE),
+        Verb("compose (kill)", "kills", "services end at once"),
+        Verb("(rm|rmi) (-f|--force|-v|--volumes)", "deletes", _GONE),
+        Verb("(container|image) (rm|remove) (-f|--force|-v|--volumes)", "deletes", _GONE),
+        Verb("(swarm) (leave|init)", "changes-remote", "the cluster loses a node"),
         Verb(
-            "(swarm) (leave|init)", "changes-remote", "the cluster loses a node", "docker node ls"
+            "(stack|service|secret|config|node) (rm|remove)", "changes-remote", _GONE, radius="high"
         ),
-        Verb(
-            "(stack|service|secret|config|node) (rm|remove)",
-            "changes-remote",
-            _GONE,
-            "docker stack ls",
-            "high",
-        ),
-        Verb("push", "publishes", "an image leaves for a registry", "docker images"),
-        Verb(
-            "(image|manifest|compose) push",
-            "publishes",
-            "an image leaves for a registry",
-            "docker images",
-        ),
+        Verb("push", "publishes", "an image leaves for a registry"),
+        Verb("(image|manifest|compose) push", "publishes", "an image leaves for a registry"),
         Verb("(build|buildx|bake) (--push)", "publishes", "an image leaves for a registry"),
         Verb(
             "context (rm|use)",
             "changes-remote",
             "commands would go to another machine",
-            "docker context ls",
-            "low",
+            radius="low",
         ),
-        Verb("machine (rm|reset)", "deletes", _DATA, "podman machine list", "high"),
+        Verb("machine (rm|reset)", "deletes", _DATA, radius="high"),
     ),
     skipped="-H --host --context -c --config -l --log-level -f --file -p --project-name",
 )
 _COMPOSE = verbs(
     (
-        Verb("down (-v|--volumes)", "deletes", _DATA, "docker-compose ps", "high", True),
-        Verb("(rm|kill)", "deletes", _GONE, "docker-compose ps"),
-        Verb("push", "publishes", "images leave for a registry", "docker-compose images"),
+        Verb("down (-v|--volumes)", "deletes", _DATA, radius="high", denied=True),
+        Verb("(rm|kill)", "deletes", _GONE),
+        Verb("push", "publishes", "images leave for a registry"),
     ),
     skipped="-f --file -p --project-name",
 )
@@ -86,7 +73,7 @@ def _container(act: Act, world: World) -> Iterator[Finding]:
         yield risky("changes-remote", act.text, why, radius="high")
     verbs = {"stop", "kill", "restart", "pause", "rm", "rmi"}.intersection(words)
     if verbs and (_EVERY.search(act.text) or "xargs" in act.wrappers):
-        yield risky("kills", act.text, "that is every container here", _SEEN, "high")
+        yield risky("kills", act.text, "that is every container here", radius="high")
 
 
 # `docker stop $(docker ps -q)`; with a filter, fewer are meant.

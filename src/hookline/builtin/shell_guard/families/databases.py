@@ -68,23 +68,17 @@ def scripted(act: Act, name: str, world: World) -> Iterator[Finding]:
 
 
 def _drops(act: Act, world: World) -> Iterator[Finding]:
-    yield fatal("deletes", act.text, _GONE, "psql -l")
+    yield fatal("deletes", act.text, _GONE)
 
 
 def _mysqladmin(act: Act, world: World) -> Iterator[Finding]:
     if any(word in ("drop", "shutdown", "flush-privileges", "password") for word in act.words):
-        yield fatal("deletes", act.text, _GONE, "mysqladmin status")
+        yield fatal("deletes", act.text, _GONE)
 
 
 def _restore(act: Act, world: World) -> Iterator[Finding]:
     if any(word in ("-c", "--clean", "--drop") for word in act.words[1:]):
-        yield risky(
-            "deletes",
-            act.text,
-            "what is there is dropped first",
-            "pg_restore --list backup.dump",
-            "high",
-        )
+        yield risky("deletes", act.text, "what is there is dropped first", radius="high")
 
 
 _REDIS = lazy(r"flushall|flushdb|shutdown|swapdb|replicaof|slaveof|failover", re.IGNORECASE)
@@ -102,13 +96,11 @@ def _redis(act: Act, world: World) -> Iterator[Finding]:
         for line in text.splitlines():
             verb, _, rest = line.strip().partition(" ")
             if _REDIS.fullmatch(verb):
-                yield fatal("deletes", f"redis-cli {line.strip()}", _GONE, "redis-cli dbsize")
+                yield fatal("deletes", f"redis-cli {line.strip()}", _GONE)
             elif verb.lower() in _SERVER and _SETS.match(rest):
                 yield risky("changes-system", f"redis-cli {line.strip()}", "it changes the server")
     if "xargs" in act.wrappers and any(word.lower() in ("del", "unlink") for word in act.words):
-        yield risky(
-            "deletes", act.text, "every key that is listed goes", "redis-cli --scan", "high"
-        )
+        yield risky("deletes", act.text, "every key that is listed goes", radius="high")
 
 
 _MONGO = lazy(
@@ -121,9 +113,7 @@ def _mongo(act: Act, world: World) -> Iterator[Finding]:
     for text in (*act.words[1:], *act.inputs):
         found = _MONGO.search(text)
         if found is not None:
-            yield fatal(
-                "deletes", f"{act.name} … {found.group()}", _GONE, "mongosh --eval 'db.stats()'"
-            )
+            yield fatal("deletes", f"{act.name} … {found.group()}", _GONE)
 
 
 def _tasks(act: Act, world: World) -> Iterator[Finding]:
@@ -167,20 +157,19 @@ _TASK_WORDS = (
 )
 _STORES = verbs(
     (
-        Verb("del", "deletes", _GONE, "", "high"),
+        Verb("del", "deletes", _GONE, radius="high"),
         Verb(
             "(reset|force_reset|delete_\\w+|purge_queue|stop_app|forget_cluster_node)",
             "deletes",
             _GONE,
-            "rabbitmqctl status",
-            "high",
+            radius="high",
         ),
-        Verb("(snapshot|member) (restore|remove)", "deletes", _GONE, "", "high"),
-        Verb("kv (delete|destroy|metadata)", "deletes", _GONE, "", "high"),
-        Verb("(--delete)", "deletes", _GONE, "", "high"),
-        Verb("(delete|drop|purge)", "deletes", _GONE, "", "high"),
-        Verb("\\w+ (rm|delete|del|drop|purge|remove|truncate)", "deletes", _GONE, "", "high"),
-        Verb("(secrets|auth) disable", "deletes", _GONE, "", "high"),
+        Verb("(snapshot|member) (restore|remove)", "deletes", _GONE, radius="high"),
+        Verb("kv (delete|destroy|metadata)", "deletes", _GONE, radius="high"),
+        Verb("(--delete)", "deletes", _GONE, radius="high"),
+        Verb("(delete|drop|purge)", "deletes", _GONE, radius="high"),
+        Verb("\\w+ (rm|delete|del|drop|purge|remove|truncate)", "deletes", _GONE, radius="high"),
+        Verb("(secrets|auth) disable", "deletes", _GONE, radius="high"),
     )
 )
 

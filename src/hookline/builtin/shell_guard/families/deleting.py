@@ -75,9 +75,9 @@ def removed(act: Act, target: Target, *, deep: bool, world: World) -> Iterator[F
     elif act.elsewhere:
         yield from _elsewhere(act, target, words, deep=deep)
     elif place in _GONE:
-        yield fatal("deletes", words, what, _looked(target))
+        yield fatal("deletes", words, what)
     elif place is Place.GIT:
-        yield fatal("deletes", words, f"{what}, with every commit that was never pushed", "git gc")
+        yield fatal("deletes", words, f"{what}, with every commit that was never pushed")
     elif place is Place.PROJECT_TOP:
         yield from _whole_project(target, words, what, deep=deep)
     elif place is Place.UNKNOWN:
@@ -90,36 +90,30 @@ def removed(act: Act, target: Target, *, deep: bool, world: World) -> Iterator[F
         yield from _in_project(act, target, words, deep=deep)
 
 
-def _looked(target: Target) -> str:
-    """A look at what would go."""
-    plain = target.word.replace("/", "").replace("~", "").replace(".", "").replace("-", "")
-    return f"ls -la {target.word}" if not plain or plain.isalnum() else "ls -la"
-
-
 def _whole_project(target: Target, words: str, what: str, *, deep: bool) -> Iterator[Finding]:
     if not target.pattern or (target.all_of_it and deep):
         if deep:
-            yield fatal("deletes", words, what, "git clean -nd")
+            yield fatal("deletes", words, what)
     elif not target.junk:
         yield from _several(target, words)
 
 
 def _several(target: Target, words: str) -> Iterator[Finding]:
-    yield risky("deletes", words, f"`{target.pattern}` may be more than is meant", "git status")
+    yield risky("deletes", words, f"`{target.pattern}` may be more than is meant")
 
 
 def _unknown(act: Act, target: Target, words: str, *, deep: bool) -> Iterator[Finding]:
     if deep or target.pattern:
         why = f"what `{target.word}` will be cannot be told, and it may be empty"
-        yield risky("deletes", words, why, "ls -la", "high")
+        yield risky("deletes", words, why, radius="high")
 
 
 def _personal(target: Target, words: str, what: str, *, deep: bool) -> Iterator[Finding]:
     hidden = "/." in target.path
     if deep or target.pattern or hidden:
-        yield fatal("deletes", words, what, _looked(target))
+        yield fatal("deletes", words, what)
     else:
-        yield risky("deletes", words, what, _looked(target))
+        yield risky("deletes", words, what)
 
 
 def _temporary(target: Target, words: str, world: World) -> Iterator[Finding]:
@@ -135,10 +129,10 @@ def _in_project(act: Act, target: Target, words: str, *, deep: bool) -> Iterator
         yield from _several(target, words)
     elif deep and target.place is Place.ELSEWHERE:
         # Whether it is there now says little: it is nobody's build, and out of git's reach.
-        yield risky("deletes", words, f"`{target.word}` is outside of the project", "ls -la")
+        yield risky("deletes", words, f"`{target.word}` is outside of the project")
     elif deep and os.path.isdir(target.path):
         why = f"`{target.word}` is no build directory, and all in it goes"
-        yield risky("deletes", words, why, f"git clean -nd {target.word}")
+        yield risky("deletes", words, why)
     elif deep and not target.known:
         yield risky("deletes", words, f"what `{target.word}` will be cannot be told")
     elif os.path.basename(target.path).startswith(".env"):
@@ -149,7 +143,7 @@ def _elsewhere(act: Act, target: Target, words: str, *, deep: bool) -> Iterator[
     """On another machine nothing can be looked at: only names say something."""
     if deep and (target.place is Place.HOME or target.path == "/"):
         why = f"`{target.word}` is all that somebody has there, and this runs through"
-        yield fatal("changes-remote", words, f"{why} {act.elsewhere}", _looked(target))
+        yield fatal("changes-remote", words, f"{why} {act.elsewhere}")
         return
     mild = not deep and not target.pattern and target.place not in _GONE
     if mild or target.place in (Place.TEMP, Place.BUILD, Place.NOWHERE):
@@ -175,7 +169,7 @@ def _from_pipe(act: Act, world: World) -> Iterator[Finding]:
             for target in targets(word, source, world):
                 yield from removed(act, target, deep=True, world=world)
     else:
-        yield risky("deletes", words, "every file that is listed goes", source.text)
+        yield risky("deletes", words, "every file that is listed goes")
 
 
 def _listed(act: Act) -> list[str]:

@@ -21,7 +21,7 @@ def _disks(act: Act, world: World) -> Iterator[Finding]:
         return
     volumes = act.name.startswith(("lv", "vg", "pv")) and len(act.words) > 1
     if volumes or any("/dev/" in word for word in act.words[1:]):
-        yield fatal("deletes", act.text, _DISK, "lsblk")
+        yield fatal("deletes", act.text, _DISK)
 
 
 _LOOKS = frozenset({"-l", "--list", "-L", "-n", "--no-act", "print", "-p", "--print", "-V"})
@@ -39,18 +39,23 @@ _DISKUTIL = verbs(
             "(erase\\w*|zeroDisk|partitionDisk|reformat|secureErase|apfs|randomDisk)",
             "deletes",
             _DISK,
-            "diskutil list",
-            "high",
-            True,
+            radius="high",
+            denied=True,
         ),
     )
 )
 _VOLUMES = verbs(
     (
-        Verb("(destroy|rollback|labelclear)", "deletes", _DISK, "zpool status", "high", True),
-        Verb("subvolume delete", "deletes", _DISK, "btrfs subvolume list /", "high", True),
-        Verb("(luksFormat|erase|luksErase|luksKillSlot)", "deletes", _DISK, "lsblk", "high", True),
-        Verb("-(-stop|-zero-superblock|S)", "deletes", _DISK, "lsblk", "high", True),
+        Verb("(destroy|rollback|labelclear)", "deletes", _DISK, radius="high", denied=True),
+        Verb("subvolume delete", "deletes", _DISK, radius="high", denied=True),
+        Verb(
+            "(luksFormat|erase|luksErase|luksKillSlot)",
+            "deletes",
+            _DISK,
+            radius="high",
+            denied=True,
+        ),
+        Verb("-(-stop|-zero-superblock|S)", "deletes", _DISK, radius="high", denied=True),
     )
 )
 
@@ -59,7 +64,7 @@ def _repairs(act: Act, world: World) -> Iterator[Finding]:
     quiet = {"-n", "-N", "-l", "-a", "-f", "ls", "info", "table", "status"}.intersection(act.words)
     if not quiet and any(word.startswith(("/dev/", "remove")) for word in act.words[1:]):
         yield risky(
-            "changes-system", act.text, "it changes a disk below the file system", "lsblk", "high"
+            "changes-system", act.text, "it changes a disk below the file system", radius="high"
         )
 
 
@@ -71,19 +76,19 @@ def _starts(act: Act, world: World) -> Iterator[Finding]:
     )
     if len(act.words) > 1 and not looks.issuperset(act.words[1:]) and shrinks:
         why = "the machine may not start again, or lose files"
-        yield risky("changes-system", act.text, why, "lsblk", "high")
+        yield risky("changes-system", act.text, why, radius="high")
 
 
 def _umount(act: Act, world: World) -> Iterator[Finding]:
     if {"/", "/home", "/usr", "/var", "/boot", "/proc", "/sys"}.intersection(
         act.words
     ) or "-a" in act.words:
-        yield fatal("changes-system", act.text, "running programs lose their files", "mount")
+        yield fatal("changes-system", act.text, "running programs lose their files")
 
 
 def _mount(act: Act, world: World) -> Iterator[Finding]:
     if any("remount" in word or "--bind" in word for word in act.words):
-        yield risky("changes-system", act.text, "it changes what the whole system sees", "mount")
+        yield risky("changes-system", act.text, "it changes what the whole system sees")
 
 
 _KINDS = (

@@ -24,7 +24,7 @@ def _find(act: Act, world: World) -> Iterator[Finding]:
     if "-delete" in act.words or not programs.isdisjoint(_REMOVERS):
         yield from swept(act, world, act.text)
     elif programs.intersection(_SHOWERS) and any(is_secret(name) for name in _named(act)):
-        yield risky("reads-secret", act.text, "what it finds usually holds secrets", _shown(act))
+        yield risky("reads-secret", act.text, "what it finds usually holds secrets")
     elif programs.intersection(_CHANGERS):
         yield from _changed(act, world)
     for option in ("-fprint", "-fprintf", "-fls", "-fprint0"):
@@ -97,17 +97,9 @@ def swept(act: Act, world: World, words: str) -> Iterator[Finding]:
             if act.elsewhere:
                 yield risky("changes-remote", words, f"this runs through {act.elsewhere}")
             elif target.place in _UNDONE:
-                yield fatal("deletes", words, f"it searches {target.place.value}", _shown(act))
+                yield fatal("deletes", words, f"it searches {target.place.value}")
             elif not _is_narrow(act):
-                yield risky("deletes", words, "more may be found than is meant", _shown(act))
-
-
-def _shown(act: Act) -> str:
-    """The same search, which only prints."""
-    start = next((at for at, word in enumerate(act.words) if word in _RUNS), len(act.words))
-    kept = [word for word in act.words[:start] if word != "-delete"]
-    plain = all(word.replace("/", "").replace("-", "").replace(".", "").isalnum() for word in kept)
-    return " ".join([*kept, "-print"]) if plain else "find . -print"
+                yield risky("deletes", words, "more may be found than is meant")
 
 
 def _changed(act: Act, world: World) -> Iterator[Finding]:
@@ -115,7 +107,7 @@ def _changed(act: Act, world: World) -> Iterator[Finding]:
         for target in targets(word, act, world):
             if target.place in _UNDONE:
                 why = f"it changes what it finds in {target.place.value}"
-                yield fatal("overwrites", act.text, why, _shown(act))
+                yield fatal("overwrites", act.text, why)
 
 
 def _written(act: Act, world: World, option: str) -> Iterator[Finding]:

@@ -85,60 +85,84 @@ def _salt(act: Act, world: World) -> Iterator[Finding]:
 
 _DEPLOYS = verbs(
     (
-        Verb("\\S*(deploy|rollback|redeploy|promote|setup|remove)(:\\S+)?", "changes-remote",
-             _LIVE, "", "high"),
-        Verb("\\S+ \\S*(deploy|rollback|redeploy|promote|remove)(:\\S+)?", "changes-remote",
-             _LIVE, "", "high"),
-        Verb("(app|proxy|accessory|server) (remove|stop|boot|reboot|bootstrap)", "changes-remote",
-             _LIVE, "", "high"),
+        Verb(
+            "\\S*(deploy|rollback|redeploy|promote|setup|remove)(:\\S+)?",
+            "changes-remote",
+            _LIVE,
+            radius="high",
+        ),
+        Verb(
+            "\\S+ \\S*(deploy|rollback|redeploy|promote|remove)(:\\S+)?",
+            "changes-remote",
+            _LIVE,
+            radius="high",
+        ),
+        Verb(
+            "(app|proxy|accessory|server) (remove|stop|boot|reboot|bootstrap)",
+            "changes-remote",
+            _LIVE,
+            radius="high",
+        ),
     ),
     skipped="-H --hosts -i -u --user -c --config-file -d --destination",
-)  # fmt: skip
+)
 
 # -- devices and desktops
 
 _ADB = verbs(
     (
-        Verb("(uninstall|reboot|sideload|root|remount|restore)", "changes-remote", _DEVICE,
-             "adb devices", "high"),
+        Verb(
+            "(uninstall|reboot|sideload|root|remount|restore)",
+            "changes-remote",
+            _DEVICE,
+            radius="high",
+        ),
     ),
     skipped="-s -t -H -P",
-)  # fmt: skip
+)
 
 
 def _fastboot(act: Act, world: World) -> Iterator[Finding]:
     if {"erase", "format", "flash", "flashall", "update", "-w", "oem", "flashing"}.intersection(
         act.words
     ):
-        yield fatal("deletes", act.text, _DEVICE, "fastboot devices")
+        yield fatal("deletes", act.text, _DEVICE)
 
 
 _SIMULATORS = verbs(
     (
-        Verb("simctl (erase|delete)", "deletes", "simulators go with what is in them",
-             "xcrun simctl list"),
+        Verb("simctl (erase|delete)", "deletes", "simulators go with what is in them"),
         Verb("(altool|notarytool) (submit|upload\\S*)", "publishes", "it leaves for a store"),
         Verb("altool (--upload-app|--upload-package)", "publishes", "it leaves for a store"),
     )
 )  # fmt: skip
 _SETTINGS = verbs(
     (
-        Verb("(delete|delete-all|write|import|rename)", "changes-system",
-             "it changes how programs here behave", "defaults read"),
-        Verb("(reset|reset-recursively|set)", "changes-system",
-             "it changes how programs here behave", "gsettings list-schemas"),
-        Verb("(load)", "changes-system", "it changes how programs here behave", "dconf dump /"),
+        Verb(
+            "(delete|delete-all|write|import|rename)",
+            "changes-system",
+            "it changes how programs here behave",
+        ),
+        Verb(
+            "(reset|reset-recursively|set)", "changes-system", "it changes how programs here behave"
+        ),
+        Verb("(load)", "changes-system", "it changes how programs here behave"),
     )
-)  # fmt: skip
+)
 _BACKUPS = verbs(
     (
-        Verb("(delete|disable|removedestination|deletelocalsnapshots|thinlocalsnapshots)",
-             "deletes", "a backup goes", "tmutil listbackups", "high", True),
-        Verb("(forget|prune|delete|key)", "deletes", "a backup goes", "", "high"),
+        Verb(
+            "(delete|disable|removedestination|deletelocalsnapshots|thinlocalsnapshots)",
+            "deletes",
+            "a backup goes",
+            radius="high",
+            denied=True,
+        ),
+        Verb("(forget|prune|delete|key)", "deletes", "a backup goes", radius="high"),
         Verb("(unlock|repair|rebuild-index)", "changes-system", "another run may be under way"),
     ),
     skipped="-r --repo -p --password-file",
-)  # fmt: skip
+)
 
 FAMILY: Family = {
     **dict.fromkeys(("sftp", "ftp", "lftp", "ncftp"), _ftp),

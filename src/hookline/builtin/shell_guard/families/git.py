@@ -13,7 +13,6 @@ __all__ = ["FAMILY"]
 _GLOBAL = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--super-prefix")
 _LOST = "changes that were never committed would be gone"
 _SHARED = "others may have what this rewrites or removes"
-_STASH = "git stash push --include-untracked"
 _SHORTEST = len("--k")
 
 
@@ -77,10 +76,7 @@ def _clean(call: _Call) -> Iterator[Finding]:
         for target in targets(word, call.act, call.world):
             if target.place not in (Place.BUILD, Place.TEMP):
                 yield risky(
-                    "discards-work",
-                    call.text,
-                    "files that git does not keep would be gone",
-                    "git clean -nd",
+                    "discards-work", call.text, "files that git does not keep would be gone"
                 )
                 return
 
@@ -93,12 +89,12 @@ def _reset(call: _Call) -> Iterator[Finding]:
         for option in ("--hard", "--merge", "--keep")
     )
     if hard:
-        yield risky("discards-work", call.text, _LOST, _STASH)
+        yield risky("discards-work", call.text, _LOST)
 
 
 def _read_tree(call: _Call) -> Iterator[Finding]:
     if call.has("-u", "--reset", "-f", "--force"):
-        yield risky("discards-work", call.text, _LOST, _STASH)
+        yield risky("discards-work", call.text, _LOST)
 
 
 def _checkout(call: _Call) -> Iterator[Finding]:
@@ -110,25 +106,24 @@ def _checkout(call: _Call) -> Iterator[Finding]:
     whole = any(word in (".", ":/", "*", "./") for word in operands)
     path = call.verb == "checkout" and any(call.names_path(word) for word in operands)
     if forced or separated or whole or path:
-        yield risky("discards-work", call.text, _LOST, _STASH)
+        yield risky("discards-work", call.text, _LOST)
 
 
 def _restore(call: _Call) -> Iterator[Finding]:
     if call.has("-S", "--staged") and not call.has("-W", "--worktree"):
         return
     if call.arguments.operands or call.has("--pathspec-from-file"):
-        yield risky("discards-work", call.text, _LOST, _STASH)
+        yield risky("discards-work", call.text, _LOST)
 
 
 def _push(call: _Call) -> Iterator[Finding]:
-    if call.has("-n", "--dry-run"):
+    if call.has("-n", "--dry-run") and not call.has("--no-dry-run"):
         return
     leased = any(name.startswith("--force-") for name in call.arguments.options)
     forced = call.has("-f", "--force", "--mirror", "--delete", "-d", "--prune") or leased
     refs = any(word[:1] in ("+", ":") for word in call.arguments.operands)
     if forced or refs:
-        safer = "git push --dry-run"
-        yield risky("rewrites-history", call.text, _SHARED, safer, "medium" if leased else "high")
+        yield risky("rewrites-history", call.text, _SHARED, radius="medium" if leased else "high")
     elif call.has("--all", "--mirror") or any("://" in w for w in call.arguments.operands):
         yield risky("sends-out", call.text, "all branches leave, to wherever that remote is")
 
@@ -137,81 +132,59 @@ def _branch(call: _Call) -> Iterator[Finding]:
     deletes = call.has("-d", "--delete")
     forced = call.has("-f", "--force")
     if call.has("-D", "-M", "-C") or (deletes and forced):
-        yield risky(
-            "discards-work",
-            call.text,
-            "commits on it that are nowhere else would be lost",
-            "git branch -d",
-        )
+        yield risky("discards-work", call.text, "commits on it that are nowhere else would be lost")
     elif forced and call.arguments.operands:
-        yield risky("discards-work", call.text, "the branch would point elsewhere", "git branch -v")
+        yield risky("discards-work", call.text, "the branch would point elsewhere")
 
 
 def _tag(call: _Call) -> Iterator[Finding]:
     if call.has("-d", "--delete", "-f", "--force"):
-        yield risky(
-            "rewrites-history", call.text, "releases may be built from that tag", "git tag -l"
-        )
+        yield risky("rewrites-history", call.text, "releases may be built from that tag")
 
 
 def _stash(call: _Call) -> Iterator[Finding]:
     if call.words[:1] in (["drop"], ["clear"]):
-        yield risky("discards-work", call.text, "what is stashed is nowhere else", "git stash list")
+        yield risky("discards-work", call.text, "what is stashed is nowhere else")
 
 
 def _worktree(call: _Call) -> Iterator[Finding]:
     if call.words[:1] == ["remove"] and call.has("-f", "--force"):
-        yield risky("discards-work", call.text, _LOST, "git worktree list")
+        yield risky("discards-work", call.text, _LOST)
 
 
 def _remote(call: _Call) -> Iterator[Finding]:
     verb = call.words[0] if call.words else ""
     if verb in ("remove", "rm"):
-        yield risky(
-            "discards-work", call.text, "its branches and settings go, too", "git remote -v"
-        )
+        yield risky("discards-work", call.text, "its branches and settings go, too")
     elif verb == "set-url":
-        yield risky("sends-out", call.text, "what is pushed would go elsewhere", "git remote -v")
+        yield risky("sends-out", call.text, "what is pushed would go elsewhere")
 
 
 def _history(call: _Call) -> Iterator[Finding]:
-    yield fatal(
-        "rewrites-history",
-        call.text,
-        "every commit is written anew, and the old ones go",
-        "git log --oneline",
-    )
+    yield fatal("rewrites-history", call.text, "every commit is written anew, and the old ones go")
 
 
 def _reflog(call: _Call) -> Iterator[Finding]:
     if call.words[:1] in (["expire"], ["delete"]):
-        yield fatal(
-            "rewrites-history", call.text, "it is the last way back to lost commits", "git reflog"
-        )
+        yield fatal("rewrites-history", call.text, "it is the last way back to lost commits")
 
 
 def _gc(call: _Call) -> Iterator[Finding]:
     pruned = call.arguments.value("--prune", "--expire")
     if pruned in ("now", "all") or "now" in call.words:
-        yield fatal(
-            "rewrites-history", call.text, "lost commits can then not be found again", "git gc"
-        )
+        yield fatal("rewrites-history", call.text, "lost commits can then not be found again")
     elif call.verb == "prune" and not call.has("-n", "--dry-run"):
-        yield risky(
-            "rewrites-history", call.text, "lost commits can then not be found again", "git gc"
-        )
+        yield risky("rewrites-history", call.text, "lost commits can then not be found again")
 
 
 def _update_ref(call: _Call) -> Iterator[Finding]:
     if call.has("-d", "--delete", "--stdin"):
-        yield risky(
-            "rewrites-history", call.text, "branches and tags go without a question", "git show-ref"
-        )
+        yield risky("rewrites-history", call.text, "branches and tags go without a question")
 
 
 def _rebase(call: _Call) -> Iterator[Finding]:
     if call.has("--root"):
-        yield risky("rewrites-history", call.text, _SHARED, "git log --oneline")
+        yield risky("rewrites-history", call.text, _SHARED)
 
 
 def _rm(call: _Call) -> Iterator[Finding]:
@@ -219,7 +192,7 @@ def _rm(call: _Call) -> Iterator[Finding]:
         return
     whole = any(word in (".", ":/", "*", "./") for word in call.arguments.operands)
     if call.has("-f", "--force") or (whole and call.has("-r")):
-        yield risky("discards-work", call.text, _LOST, "git rm --dry-run -r .")
+        yield risky("discards-work", call.text, _LOST)
 
 
 def _add(call: _Call) -> Iterator[Finding]:
@@ -227,9 +200,7 @@ def _add(call: _Call) -> Iterator[Finding]:
 
     for word in call.arguments.operands:
         if is_secret(word):
-            yield risky(
-                "publishes", f"git add {word}", "that file usually holds secrets", "git status"
-            )
+            yield risky("publishes", f"git add {word}", "that file usually holds secrets")
 
 
 def _shows(call: _Call) -> Iterator[Finding]:
@@ -238,9 +209,7 @@ def _shows(call: _Call) -> Iterator[Finding]:
     named_only = call.has("--stat", "--name-only", "--name-status", "--oneline")
     for word in call.words if not named_only else ():
         if is_secret(word):
-            yield risky(
-                "reads-secret", call.text, "that file usually holds secrets", "git log --stat"
-            )
+            yield risky("reads-secret", call.text, "that file usually holds secrets")
 
 
 _RUNS = frozenset({
@@ -256,16 +225,16 @@ def _config(call: _Call) -> Iterator[Finding]:
     key = operands[0].lower() if operands else ""
     if len(operands) > 1 and (key in _LEADS or key.endswith("insteadof")):
         why = "what git fetches and pushes would go another way"
-        yield risky("sends-out", call.text, why, "git config --list")
+        yield risky("sends-out", call.text, why)
     alias = key.startswith("alias.") and operands[1:] and operands[1].startswith("!")
     if len(operands) > 1 and (alias or key in _RUNS or key.startswith(("filter.", "credential."))):
         why = "git runs what stands there, later and unseen"
-        yield risky("runs-unseen-code", call.text, why, "git config --list")
+        yield risky("runs-unseen-code", call.text, why)
 
 
 def _submodule(call: _Call) -> Iterator[Finding]:
     if call.words[:1] == ["deinit"] and call.has("-f", "--force"):
-        yield risky("discards-work", call.text, _LOST, "git submodule status")
+        yield risky("discards-work", call.text, _LOST)
 
 
 _VERBS: Mapping[str, Callable[[_Call], Iterator[Finding]]] = {
@@ -298,7 +267,7 @@ _VERBS: Mapping[str, Callable[[_Call], Iterator[Finding]]] = {
 
 
 def _rewriter(act: Act, world: World) -> Iterator[Finding]:
-    yield fatal("rewrites-history", act.text, "every commit is written anew", "git log --oneline")
+    yield fatal("rewrites-history", act.text, "every commit is written anew")
 
 
 FAMILY: Family = {

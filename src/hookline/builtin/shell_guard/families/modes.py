@@ -55,9 +55,7 @@ def _rights(act: Act, target: Target, mode: str, *, deep: bool) -> Iterator[Find
         yield risky("escalates", words, f"it opens or closes {place.value}", radius="high")
     elif is_chmod and deep and place not in (Place.TEMP, Place.BUILD):
         if _FOR_ALL.fullmatch(mode) or _NOBODY.fullmatch(mode):
-            yield risky(
-                "escalates", words, "every file below it gets those rights", "chmod -R u+rwX ."
-            )
+            yield risky("escalates", words, "every file below it gets those rights")
     elif not is_chmod and deep and place in (Place.PROJECT_TOP, Place.UNKNOWN):
         yield risky("escalates", words, "every file below it gets another owner")
 
@@ -81,22 +79,16 @@ def _rsync(act: Act, world: World) -> Iterator[Finding]:
     to = arguments.operands[-1]
     if _is_remote(to):
         if mirrors:
-            yield risky(
-                "changes-remote", act.text, "what is not here is removed there", _rehearsed(act)
-            )
+            yield risky("changes-remote", act.text, "what is not here is removed there")
         return
     for target in targets(to, act, world):
         yield from written(act, target, f"rsync … {to}")
         if mirrors and target.place not in (Place.BUILD, Place.TEMP):
             why = f"what is not in the source is removed from {target.place.value}"
             verdict = fatal if target.place in _SHARED else risky
-            yield verdict("deletes", act.text, why, _rehearsed(act))
+            yield verdict("deletes", act.text, why)
     if arguments.has("--remove-source-files"):
         yield from _emptied(act, arguments.operands[:-1], world)
-
-
-def _rehearsed(act: Act) -> str:
-    return " ".join(["rsync", "--dry-run", *act.words[1:]])
 
 
 def _is_remote(word: str) -> bool:
@@ -126,7 +118,7 @@ def _unpacked(act: Act, directory: str, world: World) -> Iterator[Finding]:
     for target in targets(directory or ".", act, world):
         if target.place in _SHARED and not (act.elsewhere and target.path.count("/") > 1):
             why = f"files of {target.place.value} may be replaced"
-            yield risky("overwrites", act.text, why, "tar -tf archive.tar", "high")
+            yield risky("overwrites", act.text, why, radius="high")
 
 
 def _zip(act: Act, world: World) -> Iterator[Finding]:

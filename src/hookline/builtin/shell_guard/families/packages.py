@@ -16,11 +16,14 @@ _SYSTEM = verbs(
         Verb(
             "(remove|purge|autoremove|autopurge|erase|uninstall|rm|del|delete|zap|dist-upgrade"
             "|full-upgrade|downgrade|history)",
-            "changes-system", _NEEDED, "apt list --installed", "high", False,
-            "-s --simulate --just-print --no-act -n",
+            "changes-system",
+            _NEEDED,
+            radius="high",
+            denied=False,
+            unless="-s --simulate --just-print --no-act -n",
         ),
     )
-)  # fmt: skip
+)
 
 
 def _system(act: Act, world: World) -> Iterator[Finding]:
@@ -44,22 +47,17 @@ def _pip(act: Act, world: World) -> Iterator[Finding]:
     if "uninstall" in words and (
         {"-r", "--requirement", "--all"}.intersection(words) or "xargs" in act.wrappers
     ):
-        yield risky("changes-system", act.text, "every package that is listed goes", "pip list")
+        yield risky("changes-system", act.text, "every package that is listed goes")
     elif words[:1] == ("uninstall-all",):
-        yield risky("changes-system", act.text, "every package goes", "pipx list")
+        yield risky("changes-system", act.text, "every package goes")
     if "--break-system-packages" in words or (act.raised and "install" in words):
-        yield risky(
-            "changes-system",
-            act.text,
-            "it changes the Python of the whole system",
-            "python3 -m venv .venv",
-        )
+        yield risky("changes-system", act.text, "it changes the Python of the whole system")
     if ("env" in words and "remove" in words) or (
         "remove" in words and {"--all", "base"}.intersection(words)
     ):
-        yield risky("deletes", act.text, "the whole environment goes", "conda env list", "high")
+        yield risky("deletes", act.text, "the whole environment goes", radius="high")
     if "publish" in words and act.name == "uv":
-        yield risky("publishes", act.text, _ALL, "uv build", "high")
+        yield risky("publishes", act.text, _ALL, radius="high")
     yield from _odd_source(act)
 
 
@@ -81,14 +79,14 @@ def _npm(act: Act, world: World) -> Iterator[Finding]:
     words = [word for word in act.words[1:] if not word.startswith("-")]
     globally = {"-g", "--global", "global"}.intersection(act.words)
     if "unpublish" in words:
-        yield fatal("publishes", act.text, "others depend on what is taken away", "npm view .")
+        yield fatal("publishes", act.text, "others depend on what is taken away")
     elif "publish" in words[:3]:
-        yield risky("publishes", act.text, _ALL, "npm publish --dry-run", "high")
+        yield risky("publishes", act.text, _ALL, radius="high")
     elif {"uninstall", "remove", "rm", "un"}.intersection(words[:2]) and globally:
-        yield risky("changes-system", act.text, _NEEDED, "npm ls -g")
+        yield risky("changes-system", act.text, _NEEDED)
     elif _moves_source(words):
         why = "packages would come from somewhere else from then on"
-        yield risky("runs-unseen-code", act.text, why, "npm config list", "high")
+        yield risky("runs-unseen-code", act.text, why, radius="high")
     elif words[:1] in (
         ["deprecate"],
         ["owner"],
@@ -97,7 +95,7 @@ def _npm(act: Act, world: World) -> Iterator[Finding]:
         ["adduser"],
         ["dist-tag"],
     ) and words[1:2] not in (["ls"], ["list"]):
-        yield risky("publishes", act.text, "it changes a package for all who use it", "npm view .")
+        yield risky("publishes", act.text, "it changes a package for all who use it")
     yield from _odd_source(act)
 
 
@@ -118,51 +116,45 @@ def _moves_source(words: list[str]) -> bool:
 _PUBLISHERS = {
     "cargo": verbs(
         (
-            Verb(
-                "(publish|yank|owner|login)", "publishes", _ALL, "cargo publish --dry-run", "high"
-            ),
-            Verb("uninstall", "changes-system", _NEEDED, "cargo install --list", "low"),
+            Verb("(publish|yank|owner|login)", "publishes", _ALL, radius="high"),
+            Verb("uninstall", "changes-system", _NEEDED, radius="low"),
         )
     ),
-    "gem": verbs((Verb("(push|yank|owner)", "publishes", _ALL, "gem build", "high"),)),
-    "poetry": verbs((Verb("publish", "publishes", _ALL, "poetry build", "high"),)),
-    "twine": verbs((Verb("upload", "publishes", _ALL, "twine check dist/*", "high"),)),
-    "flit": verbs((Verb("publish", "publishes", _ALL, "flit build", "high"),)),
-    "hatch": verbs((Verb("publish", "publishes", _ALL, "hatch build", "high"),)),
-    "pdm": verbs((Verb("publish", "publishes", _ALL, "pdm build", "high"),)),
-    "mvn": verbs((Verb("\\S*(deploy|release:\\w+)", "publishes", _ALL, "mvn verify", "high"),)),
-    "mvnw": verbs((Verb("\\S*(deploy|release:\\w+)", "publishes", _ALL, "mvn verify", "high"),)),
-    "gradle": verbs(
-        (Verb("\\S*(publish\\w*|uploadArchives)", "publishes", _ALL, "gradle build", "high"),)
+    "gem": verbs((Verb("(push|yank|owner)", "publishes", _ALL, radius="high"),)),
+    "poetry": verbs((Verb("publish", "publishes", _ALL, radius="high"),)),
+    "twine": verbs((Verb("upload", "publishes", _ALL, radius="high"),)),
+    "flit": verbs((Verb("publish", "publishes", _ALL, radius="high"),)),
+    "hatch": verbs((Verb("publish", "publishes", _ALL, radius="high"),)),
+    "pdm": verbs((Verb("publish", "publishes", _ALL, radius="high"),)),
+    "mvn": verbs((Verb("\\S*(deploy|release:\\w+)", "publishes", _ALL, radius="high"),)),
+    "mvnw": verbs((Verb("\\S*(deploy|release:\\w+)", "publishes", _ALL, radius="high"),)),
+    "gradle": verbs((Verb("\\S*(publish\\w*|uploadArchives)", "publishes", _ALL, radius="high"),)),
+    "gradlew": verbs((Verb("\\S*(publish\\w*|uploadArchives)", "publishes", _ALL, radius="high"),)),
+    "vsce": verbs((Verb("(publish|unpublish)", "publishes", _ALL, radius="high"),)),
+    "ovsx": verbs((Verb("publish", "publishes", _ALL, radius="high"),)),
+    "dotnet": verbs((Verb("nuget (push|delete)", "publishes", _ALL, radius="high"),)),
+    "nuget": verbs((Verb("(push|delete)", "publishes", _ALL, radius="high"),)),
+    "pod": verbs((Verb("trunk (push|delete|deprecate)", "publishes", _ALL, radius="high"),)),
+    "mix": verbs((Verb("hex\\.(publish|retire)", "publishes", _ALL, radius="high"),)),
+    "dart": verbs((Verb("pub publish", "publishes", _ALL, radius="high"),)),
+    "flutter": verbs((Verb("pub publish", "publishes", _ALL, radius="high"),)),
+    "lerna": verbs((Verb("publish", "publishes", _ALL, radius="high"),)),
+    "changeset": verbs((Verb("publish", "publishes", _ALL, radius="high"),)),
+    "semantic-release": verbs(
+        (Verb("", "publishes", _ALL, radius="high", denied=False, unless="--dry-run -d"),)
     ),
-    "gradlew": verbs(
-        (Verb("\\S*(publish\\w*|uploadArchives)", "publishes", _ALL, "gradle build", "high"),)
-    ),
-    "vsce": verbs((Verb("(publish|unpublish)", "publishes", _ALL, "vsce package", "high"),)),
-    "ovsx": verbs((Verb("publish", "publishes", _ALL, "", "high"),)),
-    "dotnet": verbs((Verb("nuget (push|delete)", "publishes", _ALL, "dotnet pack", "high"),)),
-    "nuget": verbs((Verb("(push|delete)", "publishes", _ALL, "", "high"),)),
-    "pod": verbs(
-        (Verb("trunk (push|delete|deprecate)", "publishes", _ALL, "pod lib lint", "high"),)
-    ),
-    "mix": verbs((Verb("hex\\.(publish|retire)", "publishes", _ALL, "mix hex.build", "high"),)),
-    "dart": verbs((Verb("pub publish", "publishes", _ALL, "dart pub publish --dry-run", "high"),)),
-    "flutter": verbs((Verb("pub publish", "publishes", _ALL, "flutter pub get", "high"),)),
-    "lerna": verbs((Verb("publish", "publishes", _ALL, "lerna changed", "high"),)),
-    "changeset": verbs((Verb("publish", "publishes", _ALL, "changeset status", "high"),)),
-    "semantic-release": verbs((Verb("", "publishes", _ALL, "", "high", False, "--dry-run -d"),)),
-    "np": verbs((Verb("", "publishes", _ALL, "", "high", False, "--preview"),)),
+    "np": verbs((Verb("", "publishes", _ALL, radius="high", denied=False, unless="--preview"),)),
     "goreleaser": verbs(
-        (Verb("release", "publishes", _ALL, "goreleaser check", "high", False, "--snapshot"),)
+        (Verb("release", "publishes", _ALL, radius="high", denied=False, unless="--snapshot"),)
     ),
     "fastlane": verbs(
-        (Verb("(release|deliver|supply|pilot|beta|upload\\w*)", "publishes", _ALL, "", "high"),)
+        (Verb("(release|deliver|supply|pilot|beta|upload\\w*)", "publishes", _ALL, radius="high"),)
     ),
-    "eas": verbs((Verb("(submit|update)", "publishes", _ALL, "", "high"),)),
-    "oras": verbs((Verb("(push|copy)", "publishes", _ALL, "", "high"),)),
+    "eas": verbs((Verb("(submit|update)", "publishes", _ALL, radius="high"),)),
+    "oras": verbs((Verb("(push|copy)", "publishes", _ALL, radius="high"),)),
     **dict.fromkeys(
         ("skopeo", "crane"),
-        verbs((Verb("(copy|sync|delete|push|tag)", "publishes", _ALL, "", "high"),)),
+        verbs((Verb("(copy|sync|delete|push|tag)", "publishes", _ALL, radius="high"),)),
     ),
 }
 _GH = verbs(
@@ -171,50 +163,30 @@ _GH = verbs(
             "repo (delete|archive|rename|edit|transfer)",
             "changes-remote",
             "everybody sees the change, or loses the repository",
-            "gh repo view",
-            "high",
+            radius="high",
         ),
-        Verb("(repo) create (--public)", "publishes", "everybody could read it", "gh repo list"),
-        Verb(
-            "release (create|delete|upload|edit|delete-asset)",
-            "publishes",
-            _ALL,
-            "gh release list",
-            "high",
-        ),
+        Verb("(repo) create (--public)", "publishes", "everybody could read it"),
+        Verb("release (create|delete|upload|edit|delete-asset)", "publishes", _ALL, radius="high"),
         Verb(
             "(secret|variable|ssh-key|gpg-key) (set|delete|remove|add)",
             "changes-remote",
             "it changes what workflows trust",
-            "gh secret list",
-            "high",
+            radius="high",
         ),
         Verb(
             "(issue|label|cache|codespace|gist|project|ruleset|run) delete",
             "changes-remote",
             "nothing brings it back",
-            "gh issue list",
         ),
-        Verb("gist create (-p|--public)", "publishes", "everybody could read it", "gh gist list"),
-        Verb("pr merge", "publishes", "it reaches the branch others work on", "gh pr view"),
-        Verb(
-            "auth (token|logout|refresh)",
-            "reads-secret",
-            "the token would be shown or changed",
-            "gh auth status",
-        ),
+        Verb("gist create (-p|--public)", "publishes", "everybody could read it"),
+        Verb("pr merge", "publishes", "it reaches the branch others work on"),
+        Verb("auth (token|logout|refresh)", "reads-secret", "the token would be shown or changed"),
         Verb(
             "workflow (run|disable|enable)",
             "changes-remote",
             "it starts or stops what runs elsewhere",
-            "gh workflow list",
         ),
-        Verb(
-            "extension (install)",
-            "runs-unseen-code",
-            "it runs what nobody has read",
-            "gh extension list",
-        ),
+        Verb("extension (install)", "runs-unseen-code", "it runs what nobody has read"),
     ),
     skipped="-R --repo",
 )
@@ -230,13 +202,9 @@ def _gh(act: Act, world: World) -> Iterator[Finding]:
         joined = " ".join(act.words)
         method = method or ("DELETE" if re.search(r"-XDELETE|--method=DELETE", joined) else "")
         if method.upper() == "DELETE":
-            yield risky(
-                "changes-remote", act.text, "nothing brings it back", "gh api /user", "high"
-            )
+            yield risky("changes-remote", act.text, "nothing brings it back", radius="high")
         elif method.upper() in ("PUT", "PATCH", "POST"):
-            yield risky(
-                "changes-remote", act.text, "it changes something for everybody", "gh api /user"
-            )
+            yield risky("changes-remote", act.text, "it changes something for everybody")
 
 
 FAMILY: Family = {

@@ -36,9 +36,9 @@ def _kill(act: Act, world: World) -> Iterator[Finding]:
         if _GUARDS.search(pid):
             yield fatal("weakens-guard", act.text, "people stop what guards an agent, not agents")
         elif re.fullmatch(r"\$\{?(?:PPID|\$)\}?", pid):
-            yield risky("kills", act.text, "that is the agent itself", "ps aux", "high")
+            yield risky("kills", act.text, "that is the agent itself", radius="high")
         elif pid in ("1", "-1", "0"):
-            yield fatal("kills", act.text, "that is every process, or the first of all", "ps aux")
+            yield fatal("kills", act.text, "that is every process, or the first of all")
         elif re.match(r"\$\(|`", pid):
             yield from _signalled_from(pid, act)
 
@@ -57,11 +57,11 @@ def _signalled_from(source: str, act: Act) -> Iterator[Finding]:
     if _GUARDS.search(source):
         yield fatal("weakens-guard", act.text, "people stop what guards an agent, not agents")
     elif re.search(r"\b(?:lsof|fuser|ss)\b", source) and _PORTS.intersection(words):
-        yield risky("kills", act.text, "a service listens there, not a trial of yours", "ss -ltn")
+        yield risky("kills", act.text, "a service listens there, not a trial of yours")
     elif any(_SYSTEM_PROCESSES.fullmatch(word) for word in words):
-        yield risky("kills", act.text, "the system needs that process", "ps aux", "high")
+        yield risky("kills", act.text, "the system needs that process", radius="high")
     elif re.search(r"\bps\b", source) and not re.search(r"grep|-p\b|-C\b|--pid|/[^/]+/", source):
-        yield risky("kills", act.text, "every process that is listed goes", "ps aux", "high")
+        yield risky("kills", act.text, "every process that is listed goes", radius="high")
 
 
 def _by_name(act: Act, world: World) -> Iterator[Finding]:
@@ -78,18 +78,14 @@ def _by_name(act: Act, world: World) -> Iterator[Finding]:
     if _GUARDS.search(text):
         yield fatal("weakens-guard", act.text, "people stop what guards an agent, not agents")
     elif everything:
-        yield fatal("kills", act.text, "that is every process of somebody", "ps aux")
+        yield fatal("kills", act.text, "that is every process of somebody")
     for word in arguments.operands:
         if word in _BROAD and not arguments.has("-P"):
             yield risky(
-                "kills",
-                act.text,
-                "that may be the agent itself, or anything else",
-                "ps aux",
-                "high",
+                "kills", act.text, "that may be the agent itself, or anything else", radius="high"
             )
         elif _SYSTEM_PROCESSES.fullmatch(word):
-            yield risky("kills", act.text, "the system needs that process", "ps aux", "high")
+            yield risky("kills", act.text, "the system needs that process", radius="high")
 
 
 # Ports of services that outlive a session: shells, mail, web servers, databases, queues.
@@ -107,19 +103,17 @@ def _fuser(act: Act, world: World) -> Iterator[Finding]:
         )
         ports = {word.partition("/")[0] for word in arguments.operands}
         if wide:
-            yield fatal("kills", act.text, "that is every process with a file there", "fuser .")
+            yield fatal("kills", act.text, "that is every process with a file there")
         elif ports.intersection(_PORTS):
-            yield risky(
-                "kills", act.text, "a service listens there, not a trial of yours", "ss -ltn"
-            )
+            yield risky("kills", act.text, "a service listens there, not a trial of yours")
 
 
 def _off(act: Act, world: World) -> Iterator[Finding]:
     if act.name in ("init", "telinit"):
         if act.words[1:2] and act.words[1] in ("0", "1", "6", "s", "S"):
-            yield fatal("kills", act.text, "the whole machine would go down", "uptime")
+            yield fatal("kills", act.text, "the whole machine would go down")
     elif act.words[1:2] not in (("-c",), ("--show",)):
-        yield fatal("kills", act.text, "the whole machine would go down", "uptime")
+        yield fatal("kills", act.text, "the whole machine would go down")
 
 
 _SYSTEMCTL = verbs(
@@ -128,29 +122,25 @@ _SYSTEMCTL = verbs(
             "(reboot|poweroff|halt|kexec|suspend|hibernate|rescue|emergency|isolate|exit|soft-reboot)",
             "kills",
             "the whole machine would go down",
-            "systemctl status",
-            "high",
-            True,
+            radius="high",
+            denied=True,
         ),
         Verb(
             "(stop|disable|mask|kill|revert) --user",
             "kills",
             "a service of yours stops",
-            "systemctl --user status",
-            "low",
+            radius="low",
         ),
         Verb(
             "(stop|disable|mask|kill|revert|unmask|set-default|preset)",
             "kills",
             "others may need that service",
-            "systemctl status",
-            "high",
+            radius="high",
         ),
         Verb(
             "(enable|link|edit|set-environment|daemon-reexec|import-environment)",
             "changes-system",
             "it would start with the machine from now on",
-            "systemctl status",
         ),
     ),
     skipped="-H --host -M --machine -p --property -t --type",
@@ -162,11 +152,9 @@ _DOWN = frozenset({"down", "stop", "exit", "force-stop", "kill", "force-shutdown
 
 def _service(act: Act, world: World) -> Iterator[Finding]:
     if act.name == "sv" and act.words[1:2] and act.words[1] in _DOWN:
-        yield risky("kills", act.text, "others may need that service", "sv status")
+        yield risky("kills", act.text, "others may need that service")
     elif act.words[2:3] and act.words[2] in ("stop", "disable", "full-restart"):
-        yield risky(
-            "kills", act.text, "others may need that service", "service --status-all", "high"
-        )
+        yield risky("kills", act.text, "others may need that service", radius="high")
 
 
 _LAUNCHCTL = verbs(
@@ -175,45 +163,54 @@ _LAUNCHCTL = verbs(
             "(unload|remove|bootout|stop|kill|disable|reboot)",
             "kills",
             "others may need that service",
-            "launchctl list",
-            "high",
+            radius="high",
         ),
         Verb(
             "(load|bootstrap|enable|submit)",
             "changes-system",
             "it would start by itself from now on",
-            "launchctl list",
         ),
     )
 )
 
 _MANAGERS = verbs(
     (
-        Verb("(stop|shutdown|remove|signal|kill) (all|\\*)", "kills", "every service of it ends",
-             "supervisorctl status", "high"),
-        Verb("(shutdown|unmonitor|killall|stopall|quit)", "kills", "every service of it ends",
-             "", "high"),
-        Verb("(delete|del|kill|stop) (all|\\*)", "kills", "every service of it ends", "pm2 list",
-             "high"),
-        Verb("(kill|unstartup|startup|resurrect)", "kills", "every service of it ends", "pm2 list"),
-        Verb("(stop|delete|remove)", "kills", "others may need that service", "", "low"),
+        Verb(
+            "(stop|shutdown|remove|signal|kill) (all|\\*)",
+            "kills",
+            "every service of it ends",
+            radius="high",
+        ),
+        Verb(
+            "(shutdown|unmonitor|killall|stopall|quit)",
+            "kills",
+            "every service of it ends",
+            radius="high",
+        ),
+        Verb(
+            "(delete|del|kill|stop) (all|\\*)", "kills", "every service of it ends", radius="high"
+        ),
+        Verb("(kill|unstartup|startup|resurrect)", "kills", "every service of it ends"),
+        Verb("(stop|delete|remove)", "kills", "others may need that service", radius="low"),
     )
-)  # fmt: skip
+)
 
 
 def _journal(act: Act, world: World) -> Iterator[Finding]:
     if any(word.startswith(("--vacuum", "--rotate")) for word in act.words[1:]):
-        yield risky("deletes", act.text, "older messages go", "journalctl --disk-usage")
+        yield risky("deletes", act.text, "older messages go")
 
 
 _SESSIONS = verbs(
     (
-        Verb("(terminate|kill)-\\w+", "kills", "everything of that session ends",
-             "loginctl list-sessions", "high"),
-        Verb("(disable-linger|flush-devices|lock-sessions)", "changes-system",
-             "it changes the sessions of others", "loginctl list-sessions"),
+        Verb("(terminate|kill)-\\w+", "kills", "everything of that session ends", radius="high"),
+        Verb(
+            "(disable-linger|flush-devices|lock-sessions)",
+            "changes-system",
+            "it changes the sessions of others",
+        ),
     )
-)  # fmt: skip
+)
 
 FAMILY: Family = {
     **dict.fromkeys(("supervisorctl", "pm2", "forever", "monit", "circusctl"), _MANAGERS),

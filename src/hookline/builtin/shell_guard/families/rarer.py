@@ -147,7 +147,7 @@ def _read(table: str) -> Mapping[str, Judge]:
         judge = (
             _always(category, why, denied=denied)
             if words == "*"
-            else verbs((Verb(words, category, why, "", "high", denied),))
+            else verbs((Verb(words, category, why, radius="high", denied=denied),))
         )
         for program in programs.split():
             found.setdefault(program, []).append(judge)

@@ -53,4 +53,4 @@ def _emptied(target: Target, words: str) -> Iterator[Finding]:
         except (OSError, ValueError):
             return
         if size:
-            yield risky("overwrites", words, f"`{target.path}` would be empty", "git status")
+            yield risky("overwrites", words, f"`{target.path}` would be empty")

@@ -15,48 +15,44 @@ __all__ = ["FAMILY"]
 _REAL = "it changes real machines and data"
 _TERRAFORM = verbs(
     (
-        Verb("(destroy)", "changes-remote", _REAL, "terraform plan -destroy", "high", True),
-        Verb("apply (-destroy)", "changes-remote", _REAL, "terraform plan -destroy", "high", True),
-        Verb("(apply|up|update|deploy)", "changes-remote", _REAL, "terraform plan", "high"),
+        Verb("(destroy)", "changes-remote", _REAL, radius="high", denied=True),
+        Verb("apply (-destroy)", "changes-remote", _REAL, radius="high", denied=True),
+        Verb("(apply|up|update|deploy)", "changes-remote", _REAL, radius="high"),
         Verb(
             "state (rm|mv|push|replace-provider)",
             "changes-remote",
             "what is no longer in the state is nobody's",
-            "terraform state list",
-            "high",
+            radius="high",
         ),
-        Verb("workspace delete", "changes-remote", _REAL, "terraform workspace list", "high"),
+        Verb("workspace delete", "changes-remote", _REAL, radius="high"),
         Verb(
             "(force-unlock|taint|untaint|import|refresh)",
             "changes-remote",
             "another run may be under way",
-            "terraform plan",
         ),
-        Verb("run-all (apply|destroy)", "changes-remote", _REAL, "terragrunt plan", "high"),
+        Verb("run-all (apply|destroy)", "changes-remote", _REAL, radius="high"),
     )
 )
 _PULUMI = verbs(
     (
-        Verb(
-            "(destroy|up|update|cancel|refresh)", "changes-remote", _REAL, "pulumi preview", "high"
-        ),
-        Verb("stack (rm|remove)", "changes-remote", _REAL, "pulumi stack ls", "high"),
-        Verb("state delete", "changes-remote", _REAL, "pulumi stack", "high"),
+        Verb("(destroy|up|update|cancel|refresh)", "changes-remote", _REAL, radius="high"),
+        Verb("stack (rm|remove)", "changes-remote", _REAL, radius="high"),
+        Verb("state delete", "changes-remote", _REAL, radius="high"),
     ),
     skipped="-s --stack -C --cwd",
 )
 _CDK = verbs(
     (
-        Verb("(destroy|deploy|bootstrap|rollback)", "changes-remote", _REAL, "cdk diff", "high"),
-        Verb("(remove|delete)", "changes-remote", _REAL, "", "high"),
+        Verb("(destroy|deploy|bootstrap|rollback)", "changes-remote", _REAL, radius="high"),
+        Verb("(remove|delete)", "changes-remote", _REAL, radius="high"),
     )
 )
 
 _DEPLOYS = verbs(
     (
-        Verb("(deploy|publish|promote|up)", "publishes", "it goes live", "", "medium"),
-        Verb("\\w+:(deploy|promote|publish)", "publishes", "it goes live", "", "medium"),
-        Verb("[\\w-]+ (deploy|publish|promote|push)", "publishes", "it goes live", "", "medium"),
+        Verb("(deploy|publish|promote|up)", "publishes", "it goes live", radius="medium"),
+        Verb("\\w+:(deploy|promote|publish)", "publishes", "it goes live", radius="medium"),
+        Verb("[\\w-]+ (deploy|publish|promote|push)", "publishes", "it goes live", radius="medium"),
     )
 )
 
@@ -99,40 +95,30 @@ def _cloud(act: Act, world: World) -> Iterator[Finding]:
     options = [word for word in act.words[1:] if word.startswith("-")]
     ending = next((word for word in words if _ENDS.fullmatch(word)), "")
     if act.name == "aws" and words[:2] == ["s3", "sync"] and "--delete" in options:
-        yield risky(
-            "changes-remote", act.text, "what is not here is removed there", "aws s3 ls", "high"
-        )
+        yield risky("changes-remote", act.text, "what is not here is removed there", radius="high")
     elif ending and not (_MILD.search(ending) and words[:1] != ["compute"]):
         yield risky(
-            "changes-remote",
-            f"{act.name} … {ending}",
-            "nothing brings it back",
-            _looked(act),
-            "high",
+            "changes-remote", f"{act.name} … {ending}", "nothing brings it back", radius="high"
         )
     elif ending:
-        yield risky(
-            "changes-remote", f"{act.name} … {ending}", "others may be using it", _looked(act)
-        )
+        yield risky("changes-remote", f"{act.name} … {ending}", "others may be using it")
     yield from _verbs(act, words)
     if words[:2] == ["configure", "get"] and any(
         "secret" in word or "token" in word for word in words
     ):
-        yield risky("reads-secret", act.text, "the secret would be shown", "aws configure list")
+        yield risky("reads-secret", act.text, "the secret would be shown")
     if act.name in ("gcloud", "az") and _GIVES.search(" ".join(words)):
-        yield risky("escalates", act.text, "it gives somebody rights", _looked(act), "high")
+        yield risky("escalates", act.text, "it gives somebody rights", radius="high")
     if act.name in ("gcloud", "az") and _is_secret_read(words):
         yield risky("reads-secret", act.text, "the secret would be shown")
     if act.name == "aws" and words[:2] == ["s3", "mv"]:
-        yield risky("changes-remote", act.text, "it is no longer where it was", "aws s3 ls")
+        yield risky("changes-remote", act.text, "it is no longer where it was")
     if not ending and not _looks(words) and names_production(act):
         yield risky("changes-remote", act.text, "that is what real users use", radius="high")
     if act.name in ("gcloud", "az"):
         yield from _DEPLOYS(act, world)
     if act.name == "gsutil" and words[:1] == ["rsync"] and "-d" in options:
-        yield risky(
-            "changes-remote", act.text, "what is not here is removed there", "gsutil ls", "high"
-        )
+        yield risky("changes-remote", act.text, "what is not here is removed there", radius="high")
 
 
 def _verbs(act: Act, words: list[str]) -> Iterator[Finding]:
@@ -140,14 +126,10 @@ def _verbs(act: Act, words: list[str]) -> Iterator[Finding]:
     for word in words:
         if _GRANTS.fullmatch(word):
             yield risky(
-                "escalates",
-                f"{act.name} … {word}",
-                "it gives somebody rights",
-                _looked(act),
-                "high",
+                "escalates", f"{act.name} … {word}", "it gives somebody rights", radius="high"
             )
         elif _CHANGES.fullmatch(word) and not _looks(words):
-            yield risky("changes-remote", f"{act.name} … {word}", _REAL, _looked(act), "high")
+            yield risky("changes-remote", f"{act.name} … {word}", _REAL, radius="high")
         elif _SECRETS.fullmatch(word):
             yield risky("reads-secret", f"{act.name} … {word}", "the secret would be shown")
 
@@ -167,12 +149,6 @@ def _is_secret_read(words: list[str]) -> bool:
     )
 
 
-def _looked(act: Act) -> str:
-    return {"aws": "aws s3 ls", "gcloud": "gcloud projects list", "az": "az resource list"}.get(
-        act.name, f"{act.name} --help"
-    )
-
-
 _HOSTING = (
     "heroku", "fly", "flyctl", "vercel", "netlify", "doctl", "linode-cli", "hcloud", "scw",
     "ibmcloud",
@@ -187,19 +163,15 @@ def _hosting(act: Act, world: World) -> Iterator[Finding]:
     yield from _cloud(act, world)
     yield from _DEPLOYS(act, world)
     if act.name == "vercel" and "--prod" in act.words:
-        yield risky("publishes", act.text, "it goes live", "vercel ls")
+        yield risky("publishes", act.text, "it goes live")
     for option, word in zip(act.words, act.words[1:], strict=False):
         if option in ("--command", "--query", "-c", "-q", "--sql"):
             yield from judged_sql(word, act.name)
     if act.name == "heroku" and act.words[1:2] in (("config",), ("config:get",), ("config:edit",)):
-        yield risky("reads-secret", act.text, "the values usually are secrets", "heroku apps")
+        yield risky("reads-secret", act.text, "the values usually are secrets")
     if act.name == "rclone" and act.words[1:2] in (("sync",), ("move",), ("delete",), ("purge",)):
         yield risky(
-            "changes-remote",
-            act.text,
-            "what is not in the source is removed",
-            "rclone --dry-run",
-            "high",
+            "changes-remote", act.text, "what is not in the source is removed", radius="high"
         )
 
 
@@ -207,7 +179,7 @@ def _ansible(act: Act, world: World) -> Iterator[Finding]:
     if not {"--check", "-C", "--syntax-check", "--list-hosts", "--list-tasks"}.intersection(
         act.words
     ):
-        yield risky("changes-remote", act.text, _REAL, "ansible-playbook --check site.yml")
+        yield risky("changes-remote", act.text, _REAL)
 
 
 FAMILY: Family = {

@@ -40,7 +40,7 @@ def _reads(act: Act, world: World) -> Iterator[Finding]:
         words = words[1:] if not {"-f", "-e", "--file"}.intersection(act.words) else words
     for word in words:
         if names_secret(word, act, world):
-            yield risky("reads-secret", f"{act.name} {word}", _SHOWN, "ls -la")
+            yield risky("reads-secret", f"{act.name} {word}", _SHOWN)
             return
     if act.name in _SEARCHES and (
         act.name in ("rg", "ag", "ack") or any(_DEEP.fullmatch(w) for w in act.words)
@@ -48,12 +48,7 @@ def _reads(act: Act, world: World) -> Iterator[Finding]:
         for word in words:
             for target in targets(word, act, world):
                 if target.place in (Place.HOME,) or _TREES.search(f"{target.path}/"):
-                    yield risky(
-                        "reads-secret",
-                        act.text,
-                        "it searches where secrets are kept",
-                        "grep -rn TODO .",
-                    )
+                    yield risky("reads-secret", act.text, "it searches where secrets are kept")
                     return
 
 
@@ -77,9 +72,7 @@ def _copies(act: Act, world: World) -> Iterator[Finding]:
     beside = act.name in ("cp", "mv", "ln", "install") and bool(words) and _stays(words[-1])
     for word in sources if not beside else ():
         if names_secret(word, act, world):
-            yield risky(
-                "reads-secret", f"{act.name} {word}", "a copy of a secret is made", "ls -la"
-            )
+            yield risky("reads-secret", f"{act.name} {word}", "a copy of a secret is made")
             return
 
 
@@ -105,12 +98,7 @@ def _says(act: Act, world: World) -> Iterator[Finding]:
         )
         secret = next((name for name in names if is_secret_name(name)), "")
         if secret:
-            yield risky(
-                "reads-secret",
-                f"{act.name} {word}"[:120],
-                "the value usually is a secret",
-                "printenv HOME",
-            )
+            yield risky("reads-secret", f"{act.name} {word}"[:120], "the value usually is a secret")
             return
 
 
@@ -118,10 +106,8 @@ _STORES = verbs(
     (
         Verb("find-(generic|internet)-password", "reads-secret", "the password would be shown"),
         Verb("(dump-keychain|export|delete-\\S+)", "reads-secret", "the passwords would be shown"),
-        Verb(
-            "item (get|delete|edit)", "reads-secret", "the password would be shown", "op item list"
-        ),
-        Verb("(read|inject|signin)", "reads-secret", "the password would be shown", "op item list"),
+        Verb("item (get|delete|edit)", "reads-secret", "the password would be shown"),
+        Verb("(read|inject|signin)", "reads-secret", "the password would be shown"),
         Verb(
             "(show|get|lookup|decrypt|dump|export)", "reads-secret", "the password would be shown"
         ),
@@ -144,9 +130,7 @@ def _filters(act: Act, world: World) -> Iterator[Finding]:
             for word in act.words[1:]:
                 if re.search(r"secret|token|passw|key|credential|aws|api", word, re.IGNORECASE):
                     words = f"{producer.name} | {act.text}"
-                    yield risky(
-                        "reads-secret", words, "the values usually are secrets", "printenv HOME"
-                    )
+                    yield risky("reads-secret", words, "the values usually are secrets")
                     return
 
 
@@ -158,7 +142,7 @@ def _openssl(act: Act, world: World) -> Iterator[Finding]:
     if not _SPEAKS_TLS.intersection(act.words):
         for option, word in zip(act.words, act.words[1:], strict=False):
             if option not in ("-out", "-keyout") and names_secret(word, act, world):
-                yield risky("reads-secret", f"{act.name} {word}", _SHOWN, "ls -la")
+                yield risky("reads-secret", f"{act.name} {word}", _SHOWN)
                 return
 
 

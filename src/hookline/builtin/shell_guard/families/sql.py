@@ -56,13 +56,11 @@ def _statement(statement: str, words: str) -> Finding | None:
     if _READ_ONLY.search(statement):
         return None
     if _DROP.search(statement) or _ALTER.search(statement):
-        return fatal("deletes", said, "what is dropped is gone with all its data", "pg_dump app")
+        return fatal("deletes", said, "what is dropped is gone with all its data")
     if _EMPTY.search(statement):
-        return fatal("deletes", said, "every row of the table goes", "pg_dump app")
+        return fatal("deletes", said, "every row of the table goes")
     if _DELETE.search(statement) and not _WHERE.search(statement):
-        return fatal(
-            "deletes", said, "without WHERE every row goes", 'psql -c "SELECT count(*) FROM t"'
-        )
+        return fatal("deletes", said, "without WHERE every row goes")
     if _UPDATE.search(statement) and not _WHERE.search(statement):
         return risky("overwrites", said, "without WHERE every row is changed", radius="high")
     if _RIGHTS.search(statement):

@@ -11,22 +11,18 @@ __all__ = ["FAMILY"]
 def _crontab(act: Act, world: World) -> Iterator[Finding]:
     words = act.words[1:]
     if "-r" in words:
-        yield fatal(
-            "deletes", act.text, "the whole table goes, and nothing keeps a copy", "crontab -l"
-        )
+        yield fatal("deletes", act.text, "the whole table goes, and nothing keeps a copy")
     elif "-l" not in words:
-        yield risky(
-            "changes-system", act.text, "it decides what runs later, unseen", "crontab -l", "high"
-        )
+        yield risky("changes-system", act.text, "it decides what runs later, unseen", radius="high")
 
 
 def _at(act: Act, world: World) -> Iterator[Finding]:
     if not {"-l", "-c", "-V"}.intersection(act.words) and len(act.words) > 1:
-        yield risky("changes-system", act.text, "what runs later runs unseen", "atq")
+        yield risky("changes-system", act.text, "what runs later runs unseen")
 
 
 def _unqueued(act: Act, world: World) -> Iterator[Finding]:
-    yield risky("deletes", act.text, "what was to run later goes", "atq")
+    yield risky("deletes", act.text, "what was to run later goes")
 
 
 FAMILY: Family = {

@@ -19,7 +19,7 @@ def _accounts(act: Act, world: World) -> Iterator[Finding]:
         return
     removes = act.name in ("userdel", "deluser", "groupdel", "delgroup")
     why = "the account and what belongs to it goes" if removes else "it changes who may do what"
-    yield (fatal if removes else risky)("escalates", act.text, why, "getent passwd", "high")
+    yield (fatal if removes else risky)("escalates", act.text, why, radius="high")
 
 
 def _becomes(act: Act, world: World) -> Iterator[Finding]:
@@ -87,7 +87,7 @@ def _proxies(act: Act, world: World) -> Iterator[Finding]:
     """``networksetup`` of macOS."""
     if any(word.startswith(("-set", "-remove", "-create")) for word in act.words[1:]):
         why = "what this machine sends may go another way"
-        yield risky("changes-system", act.text, why, "networksetup -listallhardwareports", "high")
+        yield risky("changes-system", act.text, why, radius="high")
 
 
 _IP = re.compile(r"set|del|delete|flush|add|change|replace|down")
@@ -98,16 +98,14 @@ def _ip(act: Act, world: World) -> Iterator[Finding]:
         words = [word for word in act.words[1:] if not word.startswith("-")]
         if len(words) > 1 and _IP.fullmatch(words[1]):
             yield risky(
-                "changes-system", act.text, "the machine may lose its network", "ip addr", "high"
+                "changes-system", act.text, "the machine may lose its network", radius="high"
             )
     elif (
         act.name in ("ifdown",)
         or "down" in act.words
         or {"del", "delete", "flush"}.intersection(act.words)
     ):
-        yield risky(
-            "changes-system", act.text, "the machine may lose its network", "ip addr", "high"
-        )
+        yield risky("changes-system", act.text, "the machine may lose its network", radius="high")
 
 
 _NMCLI = verbs(
@@ -116,15 +114,13 @@ _NMCLI = verbs(
             "(networking|radio|n|nm) (off|\\w+)",
             "changes-system",
             "the machine may lose its network",
-            "nmcli device",
-            "high",
+            radius="high",
         ),
         Verb(
             "(connection|con|c|device|dev|d) (down|delete|modify|disconnect|del)",
             "changes-system",
             "the machine may lose its network",
-            "nmcli device",
-            "high",
+            radius="high",
         ),
     )
 )
@@ -138,18 +134,14 @@ def _kernel(act: Act, world: World) -> Iterator[Finding]:
         return
     if act.name == "swapoff" or act.name in ("rmmod", "insmod", "modprobe", "sysctl", "kexec"):
         if words:
-            yield risky(
-                "changes-system", act.text, "it changes the running kernel", "uname -a", "high"
-            )
+            yield risky("changes-system", act.text, "it changes the running kernel", radius="high")
     elif act.name in ("setenforce", "aa-teardown", "aa-disable", "spctl", "csrutil"):
         if "status" not in words:
-            yield fatal(
-                "weakens-guard", act.text, "it switches a protection of the system off", "uname -a"
-            )
+            yield fatal("weakens-guard", act.text, "it switches a protection of the system off")
     elif act.name in ("hostnamectl", "timedatectl", "localectl") and any(
         w.startswith("set-") for w in words
     ):
-        yield risky("changes-system", act.text, "it changes the whole system", "uname -a")
+        yield risky("changes-system", act.text, "it changes the whole system")
 
 
 FAMILY: Family = {

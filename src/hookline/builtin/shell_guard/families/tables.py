@@ -17,7 +17,6 @@ class Verb(NamedTuple):
     words: str
     category: str
     why: str
-    safer: str = ""
     radius: str = "medium"
     denied: bool = False
     unless: str = ""
@@ -42,7 +41,7 @@ def verbs(table: Sequence[Verb], *, skipped: str = "") -> Judge:
         for matches, unless, verb in compiled():
             if matches(options, operands) and unless.isdisjoint(options):
                 build = fatal if verb.denied else risky
-                yield build(verb.category, act.text[:200], verb.why, verb.safer, verb.radius)
+                yield build(verb.category, act.text[:200], verb.why, radius=verb.radius)
                 return
 
     return judge

@@ -64,7 +64,7 @@ def judged_by_name(act: Act, world: World) -> Iterator[Finding]:
             yield from judged_sql(word, act.name)
     if command:
         words = f"{act.name} … {command}" if command != act.words[1] else f"{act.name} {command}"
-        yield risky("deletes", words, "what that ends may have no other copy", f"{act.name} --help")
+        yield risky("deletes", words, "what that ends may have no other copy")
     elif _SCRIPT.search(act.name):
         yield risky("deletes", act.text[:120], _SAYS)
 

@@ -22,7 +22,6 @@ _FETCHERS = frozenset(
     {"curl", "wget", "fetch", "http", "https", "xh", "aria2c", "iwr", "nc", "ncat", "lynx"}
 )
 _FETCHED = lazy(r"(?:\$\(|<\(|`)\s*(?:sudo\s+)?(?:\S*/)?(?:curl|wget|fetch|iwr|nc|ncat)\b")
-_SAFER = "curl -fsSL https://example.com/install.sh -o install.sh"
 
 # Programs whose output shells are meant to run: set-up lines that every manual has.
 _SETS_UP = lazy(
@@ -68,17 +67,16 @@ def _shell(act: Act, world: World) -> Iterator[Finding]:
                 "runs-unseen-code",
                 f"{act.name} {word}"[:120],
                 "nobody has read what this would run",
-                _SAFER,
             )
             return
     for text in act.inputs:
         # `bash <<< "$(curl …)"`: the whole of what it is given.
         if _FETCHED.match(text.lstrip(" \"'\n")):
             words = f"{act.name} <<< {text}"[:120]
-            yield fatal("runs-unseen-code", words, "nobody has read what this would run", _SAFER)
+            yield fatal("runs-unseen-code", words, "nobody has read what this would run")
             return
     if act.name in ("deno", "bun") and any(word.startswith("http") for word in act.words[1:]):
-        yield risky("runs-unseen-code", act.text, "nobody has read what this would run", _SAFER)
+        yield risky("runs-unseen-code", act.text, "nobody has read what this would run")
     yield from _piped(act, world)
 
 
@@ -101,7 +99,7 @@ def _piped(act: Act, world: World) -> Iterator[Finding]:
     fetcher = next((each for each in act.producers if each.name in _FETCHERS), None)
     if fetcher is not None and act.name != "psql":
         words = f"{fetcher.text[:80]} | {act.name}"
-        yield fatal("runs-unseen-code", words, "nobody has read what this would run", _SAFER)
+        yield fatal("runs-unseen-code", words, "nobody has read what this would run")
 
 
 def is_benign(act: Act) -> bool:
@@ -145,7 +143,6 @@ def run_later(acts: Sequence[Act], traces: Traces, world: World) -> Iterator[Fin
                     "runs-unseen-code",
                     act.text,
                     "it was downloaded a moment ago, and nobody has read it",
-                    _SAFER,
                 )
             for body in bodies.get(_name(word), ()):
                 if act.name in _INTERPRETERS or word.endswith((".py", ".js", ".rb", ".pl", ".php")):

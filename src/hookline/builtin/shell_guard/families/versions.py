@@ -10,32 +10,32 @@ _HISTORY = "commits go, and others may have them"
 
 _HG = verbs(
     (
-        Verb("(strip|purge|rollback|histedit)", "discards-work", _HISTORY, "hg log", "high"),
-        Verb("debugstrip", "discards-work", _HISTORY, "hg log", "high"),
-        Verb("(update|up|checkout|co|goto) (-C|--clean)", "discards-work", _LOST, "hg status"),
-        Verb("(revert|shelve) (-a|--all|--delete)", "discards-work", _LOST, "hg status"),
-        Verb("push (-f|--force)", "rewrites-history", _HISTORY, "hg outgoing", "high"),
+        Verb("(strip|purge|rollback|histedit)", "discards-work", _HISTORY, radius="high"),
+        Verb("debugstrip", "discards-work", _HISTORY, radius="high"),
+        Verb("(update|up|checkout|co|goto) (-C|--clean)", "discards-work", _LOST),
+        Verb("(revert|shelve) (-a|--all|--delete)", "discards-work", _LOST),
+        Verb("push (-f|--force)", "rewrites-history", _HISTORY, radius="high"),
     ),
     skipped="-R --repository --config --cwd",
 )
 _SVN = verbs(
     (
-        Verb("revert (-R|--recursive|--depth|--depth=\\w+)", "discards-work", _LOST, "svn status"),
-        Verb("cleanup --remove-(unversioned|ignored)", "discards-work", _LOST, "svn status"),
-        Verb("(delete|del|remove|rm) \\S+://\\S+", "changes-remote", _HISTORY, "svn log", "high"),
+        Verb("revert (-R|--recursive|--depth|--depth=\\w+)", "discards-work", _LOST),
+        Verb("cleanup --remove-(unversioned|ignored)", "discards-work", _LOST),
+        Verb("(delete|del|remove|rm) \\S+://\\S+", "changes-remote", _HISTORY, radius="high"),
     )
 )
 _JJ = verbs(
     (
-        Verb("(abandon|restore|undo)", "discards-work", _LOST, "jj log"),
-        Verb("(op|operation) (abandon|restore)", "discards-work", _HISTORY, "jj op log", "high"),
-        Verb("git push --deleted", "rewrites-history", _HISTORY, "jj log", "high"),
+        Verb("(abandon|restore|undo)", "discards-work", _LOST),
+        Verb("(op|operation) (abandon|restore)", "discards-work", _HISTORY, radius="high"),
+        Verb("git push --deleted", "rewrites-history", _HISTORY, radius="high"),
     ),
     skipped="-R --repository --config",
 )
 _OTHERS = verbs(
     (
-        Verb("(revert|uncommit|obliterate|shun|purge)", "discards-work", _LOST, "", "high"),
+        Verb("(revert|uncommit|obliterate|shun|purge)", "discards-work", _LOST, radius="high"),
         Verb("(clean|clean-tree) (-f|--force|-x)", "discards-work", _LOST),
     )
 )

@@ -173,7 +173,9 @@ def _removes(command: list[str], act: Act, world: World, *, piped: bool) -> Iter
 
 # -- programs of their own
 
-_REGISTRY = verbs((Verb("(?i:delete|unload|restore|import)", "changes-system", _GONE, "", "high"),))
+_REGISTRY = verbs(
+    (Verb("(?i:delete|unload|restore|import)", "changes-system", _GONE, radius="high"),)
+)
 # Under these names stands what Windows starts by itself, or holds everybody to.
 _STANDING = lazy(r"\b(?:hklm|hkey_local_machine)\b|run(?:once)?\b|policies", re.IGNORECASE)
 
@@ -195,22 +197,38 @@ def _network(act: Act, world: World) -> Iterator[Finding]:
 
 
 _LOGS = verbs(
-    (Verb("(?i:cl|clear-log|sl|set-log)", "weakens-guard", "the record of what happened goes", "",
-          "high"),)
-)  # fmt: skip
+    (
+        Verb(
+            "(?i:cl|clear-log|sl|set-log)",
+            "weakens-guard",
+            "the record of what happened goes",
+            radius="high",
+        ),
+    )
+)
 _SHADOWS = verbs(
     (
-        Verb("(?i:delete|resize) \\S+", "deletes", "the last way back to older files goes", "",
-             "high", True),
-        Verb("(?i:shadowcopy) (?i:delete)", "deletes", "the last way back to older files goes", "",
-             "high", True),
+        Verb(
+            "(?i:delete|resize) \\S+",
+            "deletes",
+            "the last way back to older files goes",
+            radius="high",
+            denied=True,
+        ),
+        Verb(
+            "(?i:shadowcopy) (?i:delete)",
+            "deletes",
+            "the last way back to older files goes",
+            radius="high",
+            denied=True,
+        ),
     )
-)  # fmt: skip
+)
 
 
 def _wsl(act: Act, world: World) -> Iterator[Finding]:
     if any(word in ("--unregister", "--uninstall") for word in act.words):
-        yield fatal("deletes", act.text, "the distribution goes with all its files", "wsl --list")
+        yield fatal("deletes", act.text, "the distribution goes with all its files")
 
 
 def _boot(act: Act, world: World) -> Iterator[Finding]:
@@ -220,10 +238,14 @@ def _boot(act: Act, world: World) -> Iterator[Finding]:
 
 _SERVICES = verbs(
     (
-        Verb("(?i:stop|delete|config|user|localgroup|share)", "changes-system",
-             "it changes services or accounts of Windows", "", "high"),
+        Verb(
+            "(?i:stop|delete|config|user|localgroup|share)",
+            "changes-system",
+            "it changes services or accounts of Windows",
+            radius="high",
+        ),
     )
-)  # fmt: skip
+)
 
 
 def _tasks(act: Act, world: World) -> Iterator[Finding]:

@@ -118,10 +118,13 @@ def _moved(target: Target, to: str, world: World) -> Iterator[Finding]:
         yield fatal("weakens-guard", words, "people change what guards an agent, not agents")
     elif target.place in _UNOWNED or target.place is Place.GIT:
         yield fatal("deletes", words, f"`{target.path}` is {target.place.value}")
-    elif target.place is Place.PROJECT_TOP and (not target.pattern or target.all_of_it):
-        yield risky("deletes", words, f"it is {target.place.value}", "git status", "high")
-    elif target.place is Place.PERSONAL and (
-        target.pattern or _STARTUP.search(target.path) or os.path.dirname(target.path) == world.home
+    elif (target.place is Place.PROJECT_TOP and (not target.pattern or target.all_of_it)) or (
+        target.place is Place.PERSONAL
+        and (
+            target.pattern
+            or _STARTUP.search(target.path)
+            or os.path.dirname(target.path) == world.home
+        )
     ):
         yield risky("deletes", words, f"it is {target.place.value}", radius="high")
 
@@ -162,7 +165,7 @@ def _sed(act: Act, world: World) -> Iterator[Finding]:
             yield from written(act, target, f"sed -i {word}")
             if WIPES.fullmatch(script.strip()) and target.place not in (Place.BUILD, Place.TEMP):
                 why = "the script leaves nothing of the file"
-                yield risky("overwrites", f"sed -i {script} {word}", why, f"sed -n 1,5p {word}")
+                yield risky("overwrites", f"sed -i {script} {word}", why)
 
 
 FAMILY: Family = {
