@@ -299,7 +299,8 @@ class TestAsAProgram:
         assert done.stdout.count(b"\n") == 1
         said = json.loads(done.stdout)
         assert said["verdict"] == "deny"
-        assert said["reason"].startswith(f"not here\n— no, {program.file}:")
+        assert said["reason"] == "not here"
+        assert said["notice"][0].startswith(f"— no, {program.file}:")
 
     def test_the_event_may_stand_on_the_command_line(self, program: Program) -> None:
         program.write(GUARD)

@@ -50,7 +50,8 @@ def print_outcome(outcome: Outcome, *, quiet: bool = False) -> None:
     event = outcome.event
     name = click.style(f"{event.event_id():<19}", bold=True)
     click.echo(f"{verdict_word(outcome.verdict, 5)}  {name} {subject(event)}")
-    _print_texts("", [outcome.reason] if outcome.reason else [], "red")
+    told = [each for each in (outcome.reason, outcome.signature) if each]
+    _print_texts("", told, "red")
     for label, texts, colour in (
         ("to the model: ", outcome.answer.context, "cyan"),
         ("to you: ", outcome.answer.notice, "yellow"),

@@ -44,8 +44,17 @@ def translate(outcome: Outcome, support: Support, native: str) -> Translated:
     draft = _Draft(outcome.answer, [], where, row)
     _fit_rewrites(draft, outcome.event)
     _fit_verdict(draft)
+    _sign(draft, outcome.signature)
     _fit_texts(draft, outcome, support)
     return Translated(draft.answer, tuple(draft.changes), draft.latch)
+
+
+def _sign(draft: _Draft, signature: str) -> None:
+    """Who is asked reads who asks; else that is for people alone, where there is a way to them."""
+    if signature and draft.answer.verdict is Verdict.ASK:
+        draft.answer = replace(draft.answer, reason=f"{draft.answer.reason}\n{signature}")
+    elif signature and draft.row.can("notice"):
+        draft.answer = replace(draft.answer, notice=(*draft.answer.notice, signature))
 
 
 def _fit_verdict(draft: _Draft) -> None:

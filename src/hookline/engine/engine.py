@@ -177,6 +177,7 @@ class Engine:
         if not trail.said and not trail.substitutions:
             return Outcome(event=event, runs=tuple(trail.runs))
         answers = []
+        given: set[Verdict] = set()
         variables = {id(run) for run, said in trail.said if said.rewrite.env}
         for run, said in trail.said:
             answer = said
@@ -186,18 +187,22 @@ class Engine:
                 why = f"`{run.hook.name}` allowed another input than the final one"
                 trail.substitutions.append(Substitution("allow", "pass", why))
                 answer = replace(answer, verdict=Verdict.PASS, reason="")
-            answers.append(_signed(answer, run.hook))
+            answers.append(_with_one_reason(answer, run.hook, given))
         merged = merge(answers)
         if merged.verdict is Verdict.HALT and merged.follow_up:
             merged = replace(merged, follow_up=())
-        if merged.verdict in BLOCKING and self._explains:
-            merged = replace(merged, reason=f"{merged.reason}\nhookline explain {event.id[:_ID]}")
+        signature = ""
+        if merged.verdict in BLOCKING:
+            hooks = [run.hook for run, said in trail.said if said.verdict is merged.verdict]
+            explain = f"\nhookline explain {event.id[:_ID]}" if self._explains else ""
+            signature = f"{_sign(hooks)}{explain}"
         return Outcome(
             event=event,
             answer=merged,
             runs=tuple(trail.runs),
             substitutions=tuple(trail.substitutions),
             final=None if trail.event is event else trail.event,
+            signature=signature,
         )
 
 
@@ -325,9 +330,17 @@ def _news(answer: Answer, earlier: Answer) -> Answer:
     return replace(answer, **fields)
 
 
-def _signed(answer: Answer, hook: Hook) -> Answer:
-    """A person who is held back reads by whom: the hook's name, file and line."""
-    if answer.verdict not in BLOCKING:
+def _with_one_reason(answer: Answer, hook: Hook, said: set[Verdict]) -> Answer:
+    """Of builtins that hold back the same act, only the first gives its verdict and reason."""
+    if answer.verdict not in BLOCKING or hook.handler.kind != "builtin":
         return answer
-    where = f", {hook.source}" if hook.source.file else ""
-    return replace(answer, reason=f"{answer.reason}\n— {hook.name}{where}")
+    if answer.verdict in said:
+        return replace(answer, verdict=Verdict.PASS, reason="")
+    said.add(answer.verdict)
+    return answer
+
+
+def _sign(hooks: Sequence[Hook]) -> str:
+    """A person who is held back reads by whom: each hook's name, file and line."""
+    places = (f", {hook.source}" if hook.source.file else "" for hook in hooks)
+    return "\n".join(f"— {hook.name}{place}" for hook, place in zip(hooks, places, strict=True))

@@ -80,6 +80,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     project_dir: str = ""
     config: str = ""
     """The digest of the hooks in force, by which outcomes are seen to come from the same."""
+    signature: str = ""
+    """For the person who is held back: which hooks said so, in which files, and how to see more."""
 
     @property
     def verdict(self) -> Verdict:

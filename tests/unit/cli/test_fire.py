@@ -57,9 +57,7 @@ class TestOneEvent:
         assert (done.code, done.err) == (0, "")
         where = f"{machine.config}:3"
         assert done.json["verdict"] == "deny"
-        assert done.json["reason"] == (
-            f"Production changes go through the pipeline.\n— production is off limits, {where}"
-        )
+        assert done.json["reason"] == "Production changes go through the pipeline."
         (run,) = done.json["runs"]
         assert run["ms"] >= 0
         assert run == {
@@ -145,7 +143,7 @@ class TestOneEvent:
         )
         done = machine.call("fire", "pre_tool_use", "--tool", "shell", "--command", "ls", "--json")
         assert done.json["verdict"] == "deny"
-        assert done.json["reason"].startswith("no: shell\n")
+        assert done.json["reason"] == "no: shell"
         assert (machine.project / "ran").read_text(encoding="utf-8") == "ls\n"
 
     def test_without_an_event_the_payload_is_read_from_stdin(self, machine: Machine) -> None:

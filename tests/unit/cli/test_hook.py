@@ -81,7 +81,8 @@ class TestAnswers:
         machine.trust(RULES)
         said = answer(machine.hook(shell(f"{command} mind")))
         assert said["verdict"] == verdict
-        assert said["reason"].startswith(f"{reason}\n— {command}, {machine.config}:")
+        assert said["reason"] == reason
+        assert said["notice"][0].startswith(f"— {command}, {machine.config}:")
 
     def test_a_rewrite_says_what_to_run_instead(self, machine: Machine) -> None:
         machine.trust(RULES)

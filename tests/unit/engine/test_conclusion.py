@@ -2,7 +2,7 @@
 
 from hookline.model.answers import Answer, allow, ask, context, deny, notice, rewrite
 from hookline.model.events import PreToolUse
-from hookline.model.hook import Layer, Source
+from hookline.model.hook import HandlerSpec, Layer, Source
 from hookline.model.outcome import Substitution
 from hookline.model.tools import ToolKind, ToolRow, ToolTable
 from hookline.model.verdicts import Verdict
@@ -13,29 +13,48 @@ from support.strategies import bare_event
 def test_whoever_is_held_back_reads_by_which_hook_file_and_line() -> None:
     hook = bound("no push", deny("not today"), source=Source("hookline.yaml", 7, Layer.USER))
 
-    assert fire([hook], shell("push")).reason == "not today\n— no push, hookline.yaml:7"
+    outcome = fire([hook], shell("push"))
+    assert (outcome.reason, outcome.signature) == ("not today", "— no push, hookline.yaml:7")
 
 
 def test_a_hook_that_stands_in_no_file_signs_with_its_name() -> None:
-    assert fire([bound("no push", ask("really?"))], shell("push")).reason == "really?\n— no push"
+    assert fire([bound("no push", ask("really?"))], shell("push")).signature == "— no push"
 
 
 def test_each_of_several_hooks_signs_its_own_reason() -> None:
     hooks = [bound("a", deny("one")), bound("b", ask("lost to a deny")), bound("c", deny("two"))]
 
-    assert fire(hooks, shell("push")).reason == "one\n— a\ntwo\n— c"
+    outcome = fire(hooks, shell("push"))
+    assert (outcome.reason, outcome.signature) == ("one\ntwo", "— a\n— c")
+
+
+def test_builtins_that_hold_back_the_same_act_give_one_reason_and_all_of_them_sign() -> None:
+    builtin = {name: HandlerSpec("builtin", {"use": name}) for name in "abc"}
+    hooks = [
+        bound("a", ask("lost to a deny"), handler=builtin["a"]),
+        bound("b", deny("one"), handler=builtin["b"]),
+        bound("c", deny("the same in other words"), handler=builtin["c"]),
+        bound("d", deny("a rule of the config's own")),
+    ]
+    outcome = fire(hooks, shell("push"))
+    assert outcome.verdict is Verdict.DENY
+    assert outcome.reason == "one\na rule of the config's own"
+    assert outcome.signature == "— b\n— c\n— d"
+    assert len(outcome.runs) == 4
 
 
 def test_an_allow_is_not_signed() -> None:
-    assert fire([bound("a", allow("harmless"))], shell("ls")).reason == "harmless"
+    outcome = fire([bound("a", allow("harmless"))], shell("ls"))
+    assert (outcome.reason, outcome.signature) == ("harmless", "")
 
 
 def test_an_engine_that_explains_ends_every_objection_with_the_command_that_explains_it() -> None:
     objection = fire([bound("a", deny("no"))], shell("ls", id="e42"), explains=True)
     agreement = fire([bound("a", allow("fine"))], shell("ls", id="e42"), explains=True)
 
-    assert objection.reason.endswith("\nhookline explain e42")
-    assert agreement.reason == "fine"
+    assert objection.signature.endswith("\nhookline explain e42")
+    assert objection.reason == "no"
+    assert (agreement.reason, agreement.signature) == ("fine", "")
 
 
 def test_a_project_may_object_though_it_may_not_allow() -> None:

@@ -71,7 +71,10 @@ class Canonical:
 
     def encode(self, outcome: Outcome) -> Reply:
         """The merged answer; ``verdict`` is always there."""
-        return Reply(stdout=_line({"verdict": outcome.verdict, **to_builtins(outcome.answer)}))
+        said = to_builtins(outcome.answer)
+        if outcome.signature:
+            said["notice"] = [*said.get("notice", ()), outcome.signature]
+        return Reply(stdout=_line({"verdict": outcome.verdict, **said}))
 
     def refuse(self, event: str | None, reason: str) -> Reply:
         """Deny when the event is a gate or unknown; otherwise a line on stderr and no effect."""
