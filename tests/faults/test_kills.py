@@ -162,8 +162,8 @@ def assert_written(place: World, answered: Sequence[Said]) -> None:
     missing = [said for said in answered if said.session not in by_session]
     assert not missing, (len(missing), missing[0])
     for said in answered:
-        if "hookline explain " in said.effect.reason:
-            named = said.effect.reason.rpartition("hookline explain ")[2].split()[0]
-            assert len(named) == 16
+        told = said.reply.stdout.decode()
+        if "hookline explain " in told:
+            named = told.rpartition("hookline explain ")[2][:16]
             written = [(id, verdict) for session, id, verdict in rows if session == said.session]
             assert any(id.startswith(named) and verdict == "deny" for id, verdict in written)

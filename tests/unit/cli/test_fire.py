@@ -470,7 +470,9 @@ class TestDialects:
         shown = machine.call("fire", "--as", "canonical", "--json", stdin=shell(KUBECTL)).json
         assert list(shown) == [*KEYS, "reply"]
         reply = shown["reply"]
-        assert json.loads(reply["stdout"]) == {"verdict": "deny", "reason": shown["reason"]}
+        said = json.loads(reply["stdout"])
+        assert said.pop("notice") == [f"— production is off limits, {machine.config}:3"]
+        assert said == {"verdict": "deny", "reason": shown["reason"]}
         assert (reply["stderr"], reply["exit_code"]) == ("", 0)
 
     def test_as_works_for_lines_and_for_an_event_spelled_out(self, machine: Machine) -> None:

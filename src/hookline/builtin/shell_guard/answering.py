@@ -108,7 +108,8 @@ def _in_mode(finding: Finding, mode: str) -> Finding | None:
 
 
 def _said(finding: Finding, command: str, world: World, options: "Options") -> Answer:
-    rehearsal = rehearse(command)
+    # What sends or shows something does so in a rehearsal, too.
+    rehearsal = "" if finding.category in ("sends-out", "reads-secret") else rehearse(command)
     safer = rehearsal if _is_fine(rehearsal, world, options) else ""
     rather = f" Rather: `{safer}`" if safer else ""
     # One reason that is read at a glance: what is left out is what the command itself says.
