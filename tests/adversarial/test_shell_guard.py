@@ -254,7 +254,8 @@ def test_it_never_denies_its_own_advice(command: str) -> None:
 
 
 def test_it_gives_advice_at_all() -> None:
-    assert sum("safer" in judged(command).metadata for command in ADVISED) > len(ADVISED) / 2
+    given = {command for command in ADVISED if "safer" in judged(command).metadata}
+    assert given >= {"git clean -fdx", "git push --force", "git branch -D x", "npm publish"}
 
 
 # -- laws

@@ -44,7 +44,7 @@ def test_every_title_tells_what_happens(machine: Machine) -> None:
 
     tidied = of("tidies up too much")
     assert tidied["verdict"] == "deny"
-    assert "is a home directory. Rather: `ls -la ~`" in str(tidied["reason"])
+    assert str(tidied["reason"]).endswith("is a home directory.")
     again = of("another way to the same end")
     assert again["verdict"] == "deny"
     assert "denied before in this session" in str(again["reason"])

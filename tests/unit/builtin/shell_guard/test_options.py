@@ -71,10 +71,13 @@ def test_categories_can_be_ignored(guard: Guard) -> None:
 
 
 def test_the_reason_names_the_words_and_a_way_out(guard: Guard, home: Path) -> None:
-    answer = guard("ls; git clean -fdx; pwd")
-    assert "git clean -fdx" in answer.reason
-    assert answer.metadata["words"] == "git clean -fdx"
-    assert answer.metadata["safer"] in answer.reason
+    for command in ("git clean -fdx", "ls; git clean -fdx; pwd"):
+        answer = guard(command)
+        assert "git clean -fdx" in answer.reason
+        assert answer.metadata["words"] == "git clean -fdx"
+    alone = guard("git clean -fdx")
+    assert alone.metadata["safer"] == "git clean -ndx"
+    assert alone.reason.endswith(" Rather: `git clean -ndx`")
 
 
 def test_the_worst_of_several_is_what_is_said(guard: Guard) -> None:
