@@ -34,6 +34,8 @@ _ANY = Match()
 # As much of an id as tells events apart, and as a person would type: a client's begins with ten
 # digits of time, and agents do several things in one millisecond.
 _ID = 16
+# Characters of a builtin's reason that the model gets.
+_LONGEST = 200
 
 
 class _Trail(Struct):
@@ -187,7 +189,7 @@ class Engine:
                 why = f"`{run.hook.name}` allowed another input than the final one"
                 trail.substitutions.append(Substitution("allow", "pass", why))
                 answer = replace(answer, verdict=Verdict.PASS, reason="")
-            answers.append(_with_one_reason(answer, run.hook, given))
+            answers.append(_with_one_reason(answer, run, given))
         merged = merge(answers)
         if merged.verdict is Verdict.HALT and merged.follow_up:
             merged = replace(merged, follow_up=())
@@ -330,14 +332,18 @@ def _news(answer: Answer, earlier: Answer) -> Answer:
     return replace(answer, **fields)
 
 
-def _with_one_reason(answer: Answer, hook: Hook, said: set[Verdict]) -> Answer:
-    """Of builtins that hold back the same act, only the first gives its verdict and reason."""
-    if answer.verdict not in BLOCKING or hook.handler.kind != "builtin":
+def _with_one_reason(answer: Answer, run: Run, said: set[Verdict]) -> Answer:
+    """Of builtins that hold back the same act, only the first gives its verdict and reason.
+
+    A reason is read at a glance; the journal has all of it. What a config says goes out as it is.
+    """
+    if answer.verdict not in BLOCKING or run.hook.handler.kind != "builtin" or run.failed:
         return answer
     if answer.verdict in said:
         return replace(answer, verdict=Verdict.PASS, reason="")
     said.add(answer.verdict)
-    return answer
+    reason = answer.reason
+    return answer if len(reason) <= _LONGEST else replace(answer, reason=f"{reason[:199]}…")
 
 
 def _sign(hooks: Sequence[Hook]) -> str:

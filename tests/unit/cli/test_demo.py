@@ -22,7 +22,7 @@ def test_it_prints_a_title_and_a_line_for_every_event(machine: Machine) -> None:
         assert shown.split()[0] in {"pass", "ask", "deny"}
         assert shown.split()[1] == payload["event"]
     assert f"{len(demo._SCRIPT)} events: " in done.out
-    assert "deletes, blast radius high: `rm -rf ~`; rather `ls -la ~`" in done.out
+    assert "deletes, blast radius high: `rm -rf ~`" in done.out
 
 
 def test_json_is_a_list_of_outcomes(machine: Machine) -> None:
@@ -47,7 +47,9 @@ def test_every_title_tells_what_happens(machine: Machine) -> None:
     assert str(tidied["reason"]).endswith("is a home directory.")
     again = of("another way to the same end")
     assert again["verdict"] == "deny"
-    assert "denied before in this session" in str(again["reason"])
+    assert isinstance(again["runs"], list)
+    denied = [run["hook"] for run in again["runs"] if run["verdict"] == "deny"]
+    assert "no-workarounds" in denied
     assert of("only mentions danger")["verdict"] == "pass"
     assert of("reads a secret")["verdict"] == "ask"
     forced = of("pushes by force")

@@ -77,7 +77,7 @@ class TestWhyWasThisDenied:
         machine.hook(shell())
         told = explained(machine)
         assert (told["verdict"], told["event"]) == ("deny", "pre_tool_use")
-        assert told["reason"] == f"Not today.\n— no, {machine.config}:3"
+        assert told["reason"] == "Not today."
         assert told["merge"] == [
             f"deny: `no` ({machine.config}:3) said so, and nothing stricter was said."
         ]

@@ -13,8 +13,7 @@ from hookline.model.ports import Caller
 __all__ = ["answer"]
 
 _INSTEAD = (
-    "Look for no further route: ask the person, or reach the goal without it. If what that hook "
-    "wants has been done since, make the denied call once more as it was, and it is judged anew."
+    "If you have fixed what it asked for, repeat the denied call unchanged; else ask the user."
 )
 
 
@@ -59,11 +58,11 @@ def _said(denial: Denial, act: DeniedAct, doing: Doing, *, asks: bool) -> Answer
     if doing.did is Deed.UNREAD:
         would = "There is more to this than is read of one call, and it may"
     what = f"{would} {_VERBS.get(act.did, act.did)} `{act.target}`"
-    before = f"which `{denial.hook}` denied before in this session: {denial.reason.rstrip('.')}."
+    before = f"which `{denial.hook}` denied before."
     if denial.prompted and asks:
-        reason = f"{what}, {before} The person has written since, and may say if it is fine now."
+        reason = f"{what}, {before} The user has written since, and may say if it is fine now."
         return ask(reason, metadata=metadata)
-    reason = f"{what}, {before} Another route to it is the same act. {_INSTEAD}"
+    reason = f"{what}, {before} {_INSTEAD}"
     return deny(reason, metadata=metadata) if doing.sure else ask(reason, metadata=metadata)
 
 
