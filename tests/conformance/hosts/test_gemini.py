@@ -280,7 +280,7 @@ def test_a_project_with_a_blank_in_its_name_needs_no_quotes(tmp_path: Path) -> N
     project = tmp_path / "my app"
     shutil.copytree(EXAMPLES / "hooks", project / "hooks")
     (project / ".gemini").mkdir()
-    assert example(bash("rm -rf ~"), project).reason.startswith("no\n")
+    assert example(bash("rm -rf ~"), project).reason == "no"
 
 
 def test_a_call_of_a_client_with_other_keys_is_rewritten_in_them(project: Path) -> None:

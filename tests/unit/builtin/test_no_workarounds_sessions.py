@@ -105,7 +105,7 @@ class TestInOneSession:
         assert str(machine.project / "build") in again.reason
         assert "`nothing is removed` denied before" in again.reason
         assert "Nothing is removed here." in again.reason
-        assert "ask the person" in again.reason
+        assert "Ask the user" in again.reason
 
     def test_the_same_route_passes_when_nothing_was_denied_before(self, machine: Machine) -> None:
         assert verdicts(Session(machine).shell(PYTHON, FIND)) == ["pass", "pass"]
@@ -200,7 +200,7 @@ class TestTheSameCallOnceMore:
         assert verdicts(session.shell(push)) == ["deny"]
         machine.write("tested", "")
         held, passed, free = session.shell(other, push, other)
-        assert "make the denied call once more as it was" in held.reason
+        assert "repeat the denied call unchanged" in held.reason
         assert held.verdict is Verdict.DENY
         # The hook lets its own call through, so the act is no longer held against anybody.
         assert passed.verdict is Verdict.PASS

@@ -87,7 +87,7 @@ class TestWhyWasThisDenied:
         assert ran["ms"] > 0
         assert told["told"]["exit_code"] == 0
         assert json.loads(told["told"]["stdout"])["verdict"] == "deny"
-        assert told["told"]["means"] == "deny"
+        assert told["told"]["means"] == "deny, notice"
         assert told["same_config"] is True
 
     def test_it_is_the_strictest_of_what_was_said(self, machine: Machine) -> None:

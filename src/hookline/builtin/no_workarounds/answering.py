@@ -12,9 +12,7 @@ from hookline.model.ports import Caller
 
 __all__ = ["answer"]
 
-_INSTEAD = (
-    "If you have fixed what it asked for, repeat the denied call unchanged; else ask the user."
-)
+_INSTEAD = "Ask the user, or fix what it asked for and repeat the denied call unchanged."
 
 
 def answer(event: ToolEvent, caller: Caller, held: Sequence[Denial], *, asks: bool) -> Answer:
@@ -58,7 +56,7 @@ def _said(denial: Denial, act: DeniedAct, doing: Doing, *, asks: bool) -> Answer
     if doing.did is Deed.UNREAD:
         would = "There is more to this than is read of one call, and it may"
     what = f"{would} {_VERBS.get(act.did, act.did)} `{act.target}`"
-    before = f"which `{denial.hook}` denied before."
+    before = f"which `{denial.hook}` denied before: {denial.reason.rstrip('.')}."
     if denial.prompted and asks:
         reason = f"{what}, {before} The user has written since, and may say if it is fine now."
         return ask(reason, metadata=metadata)
