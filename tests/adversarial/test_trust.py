@@ -498,7 +498,7 @@ class TestVouchedByHash:
         project = self.project(tmp_path, self.DENIES)
         verdict, reason = self.verdict(project, self.CONFIG, self.DENIES)
         assert verdict == "deny"
-        assert reason.startswith("no\n")
+        assert reason == "no"
 
     def test_a_script_that_was_changed_closes_the_gate(self, tmp_path: Path) -> None:
         project = self.project(tmp_path, b"#!/bin/sh\nexit 0\n")

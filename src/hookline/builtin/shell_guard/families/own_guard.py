@@ -60,18 +60,18 @@ _VERBS = frozenset({"trust", "uninstall", "pause", "install", "init", "undo", "a
 
 def _hookline(act: Act, world: World) -> Iterator[Finding]:
     words = [word for word in act.words[1:] if not word.startswith("-")]
-    if words[:1] and words[0] in _VERBS:
-        yield fatal("weakens-guard", act.text, _PERSON, "hookline status")
-    elif words[:2] in (["daemon", "stop"], ["daemon", "restart"]):
-        yield fatal("weakens-guard", act.text, _PERSON, "hookline daemon status")
-    elif words[:2] in (["mcp", "pin"], ["mcp", "forget"]):
-        yield fatal("weakens-guard", act.text, _PERSON, "hookline mcp check")
+    if (
+        (words[:1] and words[0] in _VERBS)
+        or words[:2] in (["daemon", "stop"], ["daemon", "restart"])
+        or words[:2] in (["mcp", "pin"], ["mcp", "forget"])
+    ):
+        yield fatal("weakens-guard", act.text, _PERSON)
 
 
 def _declares(act: Act, world: World) -> Iterator[Finding]:
     for word in act.words[1:]:
         if re.match(r"HOOKLINE_\w+", word):
-            yield fatal("weakens-guard", f"{act.name} {word}", _PERSON, "hookline status")
+            yield fatal("weakens-guard", f"{act.name} {word}", _PERSON)
             return
 
 
@@ -86,7 +86,7 @@ def around(story: Story) -> Iterator[Finding]:
         text = " ".join(words)
         asked = command.name == "hookline" and is_only_asked(command.words)
         if not asked and (found := _WEAKENS.search(text)):
-            yield fatal("weakens-guard", found[0].strip(), _PERSON, "hookline status")
+            yield fatal("weakens-guard", found[0].strip(), _PERSON)
         elif (
             any(map(_AIM.fullmatch, wrapper))  # `bwrap --bind x ~/.claude`
             or (command.name in _COPIERS and _PROGRAM.search(text))
@@ -97,7 +97,7 @@ def around(story: Story) -> Iterator[Finding]:
     runs_agent = any(command.name in _AGENTS for command in commands)
     for word in given:
         if word.startswith("HOOKLINE_") and "=" in word:
-            yield fatal("weakens-guard", word, _PERSON, "hookline status")
+            yield fatal("weakens-guard", word, _PERSON)
         elif _MOVES.match(word) or (runs_agent and _MOVES_ALL.match(word)):
             yield risky("weakens-guard", word, "that agent would use other settings and hooks")
 
