@@ -333,10 +333,7 @@ def _news(answer: Answer, earlier: Answer) -> Answer:
 
 
 def _with_one_reason(answer: Answer, run: Run, said: set[Verdict]) -> Answer:
-    """Of builtins that hold back the same act, only the first gives its verdict and reason.
-
-    A reason is read at a glance; the journal has all of it. What a config says goes out as it is.
-    """
+    """Of builtins that hold back the same act, the first gives a reason, read at a glance."""
     if answer.verdict not in BLOCKING or run.hook.handler.kind != "builtin" or run.failed:
         return answer
     if answer.verdict in said:

@@ -64,7 +64,7 @@ def _split(text: str) -> ShellText:
             splitter.read_words(source)
         else:
             splitter.read(source, _Place(0, None, None, NOTHING))
-            splitter.follow_doubts()
+        splitter.follow_doubts()
     except Exhausted:
         splitter.unreadable = splitter.incomplete = True
     return splitter.result()
@@ -284,12 +284,13 @@ class _Splitter:
         That is what it gives the variables there, or prints in the substitutions there.
         """
         for (source, *rest), place in self._doubts:
-            if not self._is_new(joined([source, *rest])):
-                continue
             variable = _VARIABLE.fullmatch(source.text)
             possible = list(self._values.get(variable[1], ())) if variable else []
             if source.text.startswith(("$(", "<(", "`")):
                 possible += self._outputs
+            # Once is enough, unless what was read since gives it one more value.
+            if not self._is_new(joined([source, *rest, Field(str(len(possible)))])):
+                continue
             self._budget.spend(len(possible))
             for text in possible:
                 code = joined([Field(text), *rest])
