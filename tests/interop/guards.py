@@ -32,7 +32,7 @@ class GuardsHold:
     ) -> None:
         for name, word in (("kept", "~/kept"), ("wrapped", "~/wrapped"), ("coded", "rmtree")):
             assert Path(place.room.home, name, "note.txt").exists()
-            assert "shell-guard" in told(word)
+            assert "is someone's own files" in told(word)
 
     def test_a_build_directory_may_be_deleted(self, place: Arena, session: Session) -> None:
         assert not place.ran("build")
@@ -43,14 +43,14 @@ class GuardsHold:
         self, place: Arena, told: Callable[[str], str]
     ) -> None:
         assert not place.ran("locked/new.txt")
-        assert "protect-paths" in told("locked/new.txt")
+        assert "protected by `locked/`" in told("locked/new.txt")
         assert place.file("open/new.txt") == "MK_NEW\n"
 
     def test_an_environment_file_is_not_changed_and_its_twin_is(
         self, place: Arena, told: Callable[[str], str]
     ) -> None:
         assert place.file(".env") == FILES[".env"]
-        assert "protect-paths" in told("MK_MORE=1 >> .env")
+        assert "is an environment file" in told("MK_MORE=1 >> .env")
         assert place.file("plain.txt") == "before\nMK_MORE=1\n"
 
     def test_what_guards_the_agent_is_not_the_agents_to_change(
@@ -64,7 +64,7 @@ class GuardsHold:
     def test_only_the_branch_that_is_not_protected_is_pushed(
         self, place: Arena, told: Callable[[str], str]
     ) -> None:
-        assert "protect-branches" in told("HEAD:main")
+        assert "which is protected" in told("HEAD:main")
         remote = {
             line.split()[1]: line.split()[0]
             for line in git(place, "ls-remote", "origin", "refs/heads/*").splitlines()
@@ -75,7 +75,7 @@ class GuardsHold:
     def test_nothing_is_committed_to_the_protected_branch_by_going_there_first(
         self, place: Arena, told: Callable[[str], str]
     ) -> None:
-        assert "protect-branches" in told("on-main")
+        assert "which is protected" in told("on-main")
         assert _log(place, "main") == ["Begin"]
         assert git(place, "branch", "--show-current") == "feature"
 
@@ -84,12 +84,12 @@ class GuardsHold:
     def test_a_commit_with_a_secret_in_its_message_is_not_made_and_its_twin_is(
         self, place: Arena, told: Callable[[str], str]
     ) -> None:
-        assert "no-secrets-in" in told(token("commit"))
+        assert "holds a secret" in told(token("commit"))
         assert _log(place, "feature") == ["plain", "Work", "Begin"]
 
     def test_a_secret_does_not_reach_an_mcp_server(self, told: Callable[[str], str]) -> None:
         answer = told("MK_SENT")
-        assert "no-secrets-in" in answer
+        assert "holds a secret" in answer
         assert "MK_SENT" not in answer
 
     def test_a_prompt_with_a_secret_never_reaches_the_model_and_its_twin_does(
@@ -103,7 +103,7 @@ class GuardsHold:
     def test_only_the_mcp_tool_that_is_listed_is_called(self, told: Callable[[str], str]) -> None:
         assert "MK_MCP_GOOD" in told("MK_MCP_GOOD")
         answer = told("MK_MCP_BAD")
-        assert "mcp-guard" in answer
+        assert "on the deny list" in answer
         assert "MK_MCP_BAD" not in answer
 
     # ── redact-secrets ──
@@ -162,7 +162,7 @@ class GuardsHold:
         self, place: Arena, told: Callable[[str], str]
     ) -> None:
         assert "MK_HELD" in told("rm held.txt")
-        assert "no-workarounds" in told("os.remove('held.txt')")
+        assert "denied before" in told("os.remove('held.txt')")
         assert place.ran("held.txt")
         assert not place.ran("free.txt")
 
@@ -198,18 +198,18 @@ class GuardsAsk(GuardsHold):
         self, place: Arena, told: Callable[[str], str]
     ) -> None:
         assert place.ran("dist/safer/note.txt")
-        assert "safer_shell" in told("rm -r dist/safer")
+        assert "is destructive" in told("rm -r dist/safer")
         assert "MK_SAFE" in told("cat safer.txt")
 
     def test_an_environment_file_is_not_shown(
         self, session: Session, told: Callable[[str], str]
     ) -> None:
-        assert "protect-paths" in told("cat .env")
+        assert "usually holds secrets" in told("cat .env")
         assert "MK_HIDDEN" not in session.sent
 
     def test_a_secret_is_not_written_into_the_work_tree_and_its_twin_is(
         self, place: Arena, told: Callable[[str], str]
     ) -> None:
         assert not place.ran("leak.py")
-        assert "no-secrets-in" in told("leak.py")
+        assert "holds a secret" in told("leak.py")
         assert place.file("fine.py") == "KEY = None\n"

@@ -59,12 +59,12 @@ class TestInCodex(GuardsAsk):
         """Be it an edit, a deletion, or one in a here document."""
         assert place.file(".env") == FILES[".env"]
         for word in ("+MK_ENV=2", "Delete File: .env", "+MK_ENV=3"):
-            assert "protect-paths" in told(word)
+            assert "is an environment file" in told(word)
 
     def test_the_settings_that_hold_the_hooks_are_not_the_agents_to_change(
         self, place: Arena, told: Callable[[str], str]
     ) -> None:
-        assert "protect-paths" in told(".codex/config.toml")
+        assert "what guards" in told(".codex/config.toml")
         settings = Path(place.room.home, ".codex", "config.toml")
         assert "[features]\n" not in settings.read_text(encoding="utf-8")
 

@@ -61,7 +61,7 @@ class TestInGemini(GuardsHold):
     ) -> None:
         place, session = asked
         assert "MK_SAFE" in heard(session, "cat safer.txt")
-        assert "safer_shell" in shown(session)
+        assert "is destructive" in shown(session)
         assert place.ran("dist/safer/note.txt")
         assert not place.ran("never")
 
