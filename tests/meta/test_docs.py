@@ -47,14 +47,14 @@ def shell_env(tmp_path: Path) -> dict[str, str]:
     return {**keep, "HOME": str(tmp_path / "home"), "PATH": path, "COLUMNS": "200"}
 
 
-def test_the_commands_of_the_readme_print_what_it_shows(
+def test_the_commands_of_the_first_page_print_what_it_shows(
     tmp_path: Path, shell_env: dict[str, str]
 ) -> None:
-    readme = ROOT / "README.md"
+    page = ROOT / "docs/start.md"
     project = tmp_path / "project"
     project.mkdir()
-    (project / "production.yaml").write_text(blocks(readme, "yaml")[0], encoding="utf-8")
-    shown = [pair for block in blocks(readme, "console") for pair in commands(block)]
+    (project / "production.yaml").write_text(blocks(page, "yaml")[0], encoding="utf-8")
+    shown = [pair for block in blocks(page, "console") for pair in commands(block)]
     assert len(shown) >= 6
     for command, lines in shown:
         done = subprocess.run(
@@ -80,9 +80,11 @@ def test_the_commands_of_the_platforms_page_run(tmp_path: Path, shell_env: dict[
             assert re.fullmatch(as_pattern(lines), done.stdout, re.S), f"{command}\n{done.stdout}"
 
 
-def test_the_python_of_the_readme_runs(tmp_path: Path, shell_env: dict[str, str]) -> None:
+def test_the_first_python_of_the_library_page_runs(
+    tmp_path: Path, shell_env: dict[str, str]
+) -> None:
     script = tmp_path / "example.py"
-    script.write_text(blocks(ROOT / "README.md", "python")[0], encoding="utf-8")
+    script.write_text(blocks(ROOT / "docs/library.md", "python")[0], encoding="utf-8")
     done = subprocess.run(
         [sys.executable, str(script)], env=shell_env, capture_output=True, text=True, check=True
     )
@@ -125,8 +127,8 @@ def test_every_link_between_pages_leads_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_the_readme_names_every_command() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_page_of_commands_names_every_command() -> None:
+    text = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
     assert [name for name in _names() if f"`hookline {name}`" not in text] == []
 
 
