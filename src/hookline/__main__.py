@@ -19,9 +19,12 @@ def main() -> None:
         from hookline.cli._serve import main as serve
 
         sys.exit(serve(sys.argv[3:]))
-    from hookline.cli._main import run
+    try:
+        from hookline.cli._main import run
 
-    run()
+        run()
+    except KeyboardInterrupt:
+        sys.exit(130)  # before there was a command that could have been interrupted
 
 
 def program() -> None:

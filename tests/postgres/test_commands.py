@@ -90,7 +90,7 @@ def test_the_database_can_be_followed(server: "Server", machine: Machine) -> Non
         assert b"shell second" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
-        assert (process.returncode, out, err) == (0, b"", b"")
+        assert (process.returncode, out, err) == (130, b"", b"")
     finally:
         process.kill()
         process.communicate(timeout=20)

@@ -46,6 +46,13 @@ class _Commands(click.Group):
             ctx.fail(f"no command is called `{visible(name)}`; {hint}")
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Ctrl-C ends every command as it ends other programs: with 130."""
+        try:
+            return super().invoke(ctx)
+        except (KeyboardInterrupt, click.Abort):
+            ctx.exit(130)
+
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="hookline")
@@ -63,17 +70,20 @@ def run(args: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if args is None else args
     leading = list(takewhile(lambda word: word.startswith("-"), arguments))
     debug = "--debug" in leading or os.environ.get("HOOKLINE_DEBUG") == "1"
-    try:
-        main.main(args=arguments, prog_name="hookline")
-    except HooklineError as exc:
-        if debug:
-            raise
-        fail(str(exc), 2 if isinstance(exc, Trouble) else 1)
-    except Exception as exc:
-        if debug:
-            raise
-        fail(
-            f"something went wrong that should not have: {type(exc).__name__}: {exc}. "
-            "`hookline --debug …` shows where; please report it.",
-            3,
-        )
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    colour = False if plain else None  # None: where there is a terminal
+    with click.Context(main, color=colour):  # for what is said outside of a command
+        try:
+            main.main(args=arguments, prog_name="hookline", color=colour)
+        except HooklineError as exc:
+            if debug:
+                raise
+            fail(str(exc), 2 if isinstance(exc, Trouble) else 1)
+        except Exception as exc:
+            if debug:
+                raise
+            fail(
+                f"something went wrong that should not have: {type(exc).__name__}: {exc}. "
+                "`hookline --debug …` shows where; please report it.",
+                3,
+            )

@@ -120,9 +120,8 @@ def logs(lines: int, follow: bool, as_json: bool) -> None:
     for line in _last_lines(path, lines):
         _show(line, as_json)
     if follow:
-        with suppress(KeyboardInterrupt):
-            for line in _new_lines(path):
-                _show(line, as_json)
+        for line in _new_lines(path):
+            _show(line, as_json)
 
 
 @command.command("serve", hidden=True, context_settings={"ignore_unknown_options": True})

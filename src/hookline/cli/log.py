@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import Any, TypeAlias
 
 import click
@@ -96,10 +95,9 @@ class _Follower:
 
     def follow(self) -> None:
         """Until the person has seen enough."""
-        with suppress(KeyboardInterrupt):
-            while True:
-                self._look()
-                time.sleep(_POLL)
+        while True:
+            self._look()
+            time.sleep(_POLL)
 
     def _look(self) -> None:
         """Reads the journal that is there now, for as long as it is that one."""

@@ -293,7 +293,7 @@ def test_following_goes_on_with_new_events_until_it_is_interrupted(machine: Mach
         assert "shell third" in followed.line()
         followed.process.send_signal(signal.SIGINT)
         out, err = followed.process.communicate(timeout=20)
-        assert (followed.process.returncode, out, err) == (0, b"", b"")
+        assert (followed.process.returncode, out, err) == (130, b"", b"")
     finally:
         followed.close()
 

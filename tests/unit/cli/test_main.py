@@ -4,8 +4,11 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from unittest.mock import patch
 
+import click
 import pytest
 
 import hookline
@@ -181,3 +184,48 @@ def test_the_completion_script_works_in_bash(machine: Machine) -> None:
         ["bash", "-c", script], env=env, capture_output=True, text=True, check=True
     )
     assert done.stdout == "fire\n"
+
+
+@pytest.mark.parametrize("how", [KeyboardInterrupt, click.Abort])
+@pytest.mark.parametrize("name", sorted({*_main._names()} - {"hook"}))
+def test_an_interrupt_ends_every_command_with_130_and_no_traceback(
+    machine: Machine, name: str, how: type[BaseException]
+) -> None:
+    command = import_module(f"hookline.cli.{name}").command
+
+    def interrupted(*args: object, **more: object) -> None:
+        raise how
+
+    with patch.object(command, "make_context", interrupted):
+        done = machine.call(name)
+    assert (done.code, done.out) == (130, "")
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    "env", [{"TERM": "xterm"}, {"TERM": "dumb"}, {"TERM": "xterm", "NO_COLOR": "1"}]
+)
+@pytest.mark.parametrize("words", [["list"], ["fire", "pre_tool_us"]])
+def test_colour_is_only_for_terminals_that_want_it(
+    machine: Machine, env: dict[str, str], words: list[str]
+) -> None:
+    machine.trust("version: 1\nhooks:\n  - {name: n, on: pre_tool_use, deny: No.}\n")
+    said = b""
+    leader, follower = os.openpty()
+    try:
+        subprocess.run(
+            [sys.executable, "-m", "hookline", *words],
+            cwd=machine.project,
+            env={**machine.env, **env},
+            stdin=subprocess.DEVNULL,
+            stdout=follower,
+            stderr=follower,
+            timeout=60,
+            check=False,
+        )
+        said = os.read(leader, 10_000)
+    finally:
+        os.close(leader)
+        os.close(follower)
+    assert said
+    assert (b"\x1b" in said) is (env == {"TERM": "xterm"})
