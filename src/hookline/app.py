@@ -14,16 +14,15 @@ from hookline.config.load import Loader
 from hookline.config.types import Config, Kit
 from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
-from hookline.model.errors import HooklineError
-from hookline.model.events import Event, SessionStart, ToolEvent
+from hookline.model.errors import HooklineError, StateError
+from hookline.model.events import Event, SessionStart, ToolEvent, UserPromptSubmit
 from hookline.model.hook import Hook, Layer
 from hookline.model.journal import JournalSettings
-from hookline.model.outcome import Outcome, Translated
+from hookline.model.outcome import Outcome
 from hookline.model.ports import Caller, PinnedFiles, Services
-from hookline.model.support import Support
-from hookline.model.text import visible
 from hookline.model.verdicts import Verdict
-from hookline.sessions import judge
+from hookline.reporting import first_notices
+from hookline.sessions import Speaker, judge
 from hookline.store.answers import Answers, Arrival, FirstAnswers
 from hookline.store.memory import BriefMemories, SessionMemories
 from hookline.store.sessions import MemoryRoots, SessionRoots
@@ -38,19 +37,12 @@ MAX_DEPTH = 3
 _ENGINES_KEPT = 32
 
 
-class Client(Protocol):
+class Client(Speaker, Protocol):
     """Whoever is calling, where that is more than the one dialect of the event."""
 
     @property
     def ids(self) -> Sequence[str]:
         """The dialects that the caller may speak."""
-
-    @property
-    def support(self) -> Support:
-        """What all of them support."""
-
-    def translate(self, outcome: Outcome) -> Translated:
-        """The outcome as far as all of them can take it."""
 
 
 class App:
@@ -243,6 +235,19 @@ class App:
         self, event: Event, *, timeout: float | None = None, client: Client | None = None
     ) -> Outcome:
         """Runs the hooks of ``event``. Raises HooklineError when the config cannot be loaded."""
+        try:
+            return await self._fire(event, timeout, client)
+        except StateError as error:
+            if not isinstance(event, UserPromptSubmit):
+                raise
+            # A prompt does nothing by itself. Tools stay closed: their project is not known.
+            notice = f"{error}. Until it can, tools are blocked"
+        brief = self.for_caller(self.env, self.cwd, attempt=self.attempt, umask=self.umask)
+        brief._roots, brief._memories = MemoryRoots(), BriefMemories()
+        outcome = await brief._fire(event, timeout, client)
+        return outcome.with_notices(*outcome.answer.notice, notice)
+
+    async def _fire(self, event: Event, timeout: float | None, client: Client | None) -> Outcome:
         depth = _depth(self.env)
         if not event.cwd.startswith("/"):
             if not self.cwd:
@@ -272,16 +277,14 @@ class App:
                 sessions=sessions,
             )
         except HooklineError:
-            # Only what the session remembers can fail here, and where no hook is in force there
-            # is nothing it could hold back.
+            # The session's memory failed; where no hook is active, it could hold nothing back.
             if self.configured:
                 raise
             outcome = Outcome(event=event)
-        if config.notes and (first or isinstance(event, SessionStart)):
-            # Once a session: what is not in force must not go unnoticed.
-            noted = (visible(each.message) for each in config.notes if each.kind != "doubt")
-            notices = (*noted, *outcome.answer.notice)
-            outcome = replace(outcome, answer=replace(outcome.answer, notice=notices))
+        starts = isinstance(event, SessionStart) or (first and isinstance(event, UserPromptSubmit))
+        if starts or (first and config.notes):
+            told = first_notices(event, config, self.loader, self.env, counts=self._explains)
+            outcome = outcome.with_notices(*told, *outcome.answer.notice)
         return replace(outcome, project_dir=root, config=config.digest)
 
     def files_of(self, hook: Hook) -> str:
@@ -293,8 +296,7 @@ class App:
         try:
             root, first = self._root_for(event, sessions)
         except HooklineError:
-            # Without a place to remember the root, only an empty config is safe to go on with:
-            # then there is nothing that leaving the project could take out of force.
+            # Without a place to remember the root, only an empty config is safe to go on with.
             config = self.config_for(event, event.cwd)
             if config.files or config.notes:
                 raise
@@ -304,8 +306,7 @@ class App:
     async def aclose(self) -> None:
         """Ends worker processes and connections of this app's handlers."""
         for module in self.kit.handlers.values():
-            close = getattr(module, "aclose", None)
-            if close is not None:
+            if (close := getattr(module, "aclose", None)) is not None:
                 await close()
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "builtin",
     "builtin_names",
+    "delivered",
     "dialect",
     "dialect_names",
     "handlers",
@@ -120,6 +121,14 @@ def installer_names() -> tuple[str, ...]:
     return tuple(
         name for name, folder in folders if find_spec(f"hookline.dialects.{folder}.install")
     )
+
+
+@cache
+def delivered(name: str) -> frozenset[str]:
+    """The canonical events that hookline hears of, installed in this platform."""
+    events = dialect(name).support.events
+    native = installer(name).events() if name in installer_names() else events
+    return frozenset(events[each].event for each in native)
 
 
 @cache

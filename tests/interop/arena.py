@@ -81,9 +81,10 @@ class Arena:
         assert done.exit_code == 0, done.stderr
 
     def hookline(self, *words: str, env: Mapping[str, str] | None = None) -> Finished:
-        """``hookline WORDS`` as the person in this room would type it, who says yes."""
+        """``hookline WORDS`` as the person in this room would type it, who has the client and says yes."""
+        path = (os.path.dirname(self.stage.program.argv[0]), self.room.env["PATH"])
         argv = command_line(*words, says="yes")
-        env = {**self.room.env, **(env or {})}
+        env = {**self.room.env, "PATH": os.pathsep.join(path), **(env or {})}
         return asyncio.run(
             run_process(argv, stdin=b"", cwd=self.room.project, env=env, timeout=120)
         )

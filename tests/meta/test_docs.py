@@ -41,9 +41,13 @@ def as_pattern(lines: list[str]) -> str:
 
 @pytest.fixture
 def shell_env(tmp_path: Path) -> dict[str, str]:
-    """A fresh user's environment."""
+    """A fresh user's environment, who has Claude Code."""
+    claude = tmp_path / "bin/claude"
+    claude.parent.mkdir()
+    claude.touch(0o755)
     keep = {key: os.environ[key] for key in ("LANG", "LC_ALL") if key in os.environ}
     path = f"{Path(sys.executable).parent}{os.pathsep}/usr/bin{os.pathsep}/bin"
+    path += f"{os.pathsep}{claude.parent}"
     return {**keep, "HOME": str(tmp_path / "home"), "PATH": path, "COLUMNS": "200"}
 
 

@@ -78,8 +78,18 @@ class Machine:
         file.chmod(mode)
         return file
 
+    def put_client(self, *names: str) -> None:
+        """An agent's program on PATH, which does nothing."""
+        folder = self.base / "clients"
+        folder.mkdir(exist_ok=True)
+        for name in names:
+            (folder / name).write_text("#!/bin/sh\n")
+            (folder / name).chmod(0o755)
+        if str(folder) not in self.env["PATH"]:
+            self.env["PATH"] = f"{folder}:{self.env['PATH']}"
+
     def trust(self, text: str) -> None:
-        """Put a project config in force."""
+        """Trust a project config."""
         self.write(self.config, text)
         done = self.call("trust", says="yes")
         assert done.code == 0, done.err

@@ -201,7 +201,7 @@ class TestWithoutAHome:
         user = Path(homeless.loader.user_file)
         user.parent.mkdir(parents=True)
         user.write_text(DENY, encoding="utf-8")
-        with pytest.raises(HooklineError, match="cannot remember the project of this session"):
+        with pytest.raises(HooklineError, match="cannot keep what it has to remember in"):
             fire(homeless, shell("ls", session_id="s"))
 
     def test_without_a_session_there_is_nothing_to_remember(

@@ -6,6 +6,7 @@ from functools import cache, partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
+import msgspec.json
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -16,6 +17,7 @@ from hookline.model.errors import DecodeError, HooklineError, sentence
 from hookline.model.events import Event
 from hookline.model.events.base import new_id
 from hookline.model.journal import Entry
+from hookline.model.line_test import REPORT_MARK, LineReport
 from hookline.model.outcome import Outcome, Reply
 
 if TYPE_CHECKING:
@@ -106,6 +108,11 @@ class Exchange:
             return Reply(stderr=f"{reason}\n".encode(errors="replace"), exit_code=2)
         return self.speaker.refuse(self.name, reason)
 
+    def reported(self, report: LineReport) -> Reply:
+        """A refusal, as for all that is no event, and the report for whoever tests the line."""
+        reply = self.refusal(DecodeError("this was a test of the installed line"))
+        return replace(reply, stderr=REPORT_MARK + msgspec.json.encode(report) + b"\n")
+
     def entry(self, reply: Reply) -> Entry:
         """For the journal."""
         outcome, event = self.outcome, self.event
@@ -131,9 +138,8 @@ class Exchange:
         """The reply with a word to the person that cost it nothing of what it does."""
         if self.outcome is None or self.speaker is None:
             return replace(reply, stderr=reply.stderr + f"hookline: {warning}\n".encode())
-        answer = self.outcome.answer
-        told = replace(answer, notice=(*answer.notice, warning))
-        return self.speaker.encode(replace(self.outcome, answer=told))
+        notices = (*self.outcome.answer.notice, warning)
+        return self.speaker.encode(self.outcome.with_notices(*notices))
 
 
 def _clients(

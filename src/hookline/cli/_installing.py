@@ -9,26 +9,28 @@ import click
 
 from hookline import registry
 from hookline.config.discover import project_root
-from hookline.installing.asking import ask_version, converse
+from hookline.installing.asking import ask_line, ask_version, converse
 from hookline.installing.files import look
 from hookline.installing.records import Records
-from hookline.model.installing import Inactive, Installer, InstallError, Machine
-from hookline.model.text import visible
+from hookline.model.installing import Installer, InstallError, Machine
 
-__all__ = ["installers", "machine_here", "print_inactive", "records_here", "user_config_dir"]
+__all__ = ["installers", "machine_here", "records_here", "user_config_dir"]
 
 
-def machine_here(env: Mapping[str, str], named: Sequence[str] = ()) -> Machine:
+def machine_here(
+    env: Mapping[str, str], named: Sequence[str] = (), directory: str = "."
+) -> Machine:
     """This machine, as the person at it has it."""
-    home = os.path.expanduser("~")
+    home, cwd = os.path.expanduser("~"), os.path.abspath(directory)
     return Machine(
         home=home,
-        project=project_root(os.path.abspath("."), project_var=None),
+        project=project_root(cwd, project_var=None),
         env=env,
         read=_content,
         which=lambda name: shutil.which(name, path=env.get("PATH")),
         converse=partial(converse, env=env, cwd=home),
         version=partial(ask_version, env=env, cwd=home),
+        test_line=partial(ask_line, env=env, cwd=cwd),
         named=tuple(os.path.abspath(file) for file in named),
     )
 
@@ -63,10 +65,3 @@ def installers(names: Sequence[str], files: Sequence[str] = ()) -> list[Installe
             client = each.support.client
             raise click.UsageError(f"--file: {client} reads its settings from places of its own")
     return found
-
-
-def print_inactive(inactive: Sequence[Inactive]) -> None:
-    """What is not in force, and the next step for each."""
-    for each in inactive:
-        click.echo(f"  {click.style('not active:', fg='yellow')} {visible(each.why)}")
-        click.echo(f"    {click.style('next:', bold=True)} {visible(each.step)}")

@@ -1,4 +1,4 @@
-"""``hookline check``: every mistake in the configs that count here, and what is in force."""
+"""``hookline check``: every mistake in the configs that count here, and what is active."""
 
 import os
 import sys
@@ -11,12 +11,14 @@ from msgspec.structs import replace
 
 from hookline.app import App
 from hookline.cli._output import print_json
+from hookline.cli._protection import print_protections
 from hookline.cli._terminal import is_under_agent
 from hookline.config.assemble import assemble
 from hookline.config.discover import MANAGED_FILE, NAMES, managed_flaw, project_root
 from hookline.config.load import Standing
 from hookline.config.pins import HookPins
 from hookline.config.types import ConfigFile, Note
+from hookline.doctoring.own import home_flaw
 from hookline.model.errors import ConfigError, HooklineError, Problem, TrustError
 from hookline.model.text import visible
 from hookline.opening import open_app
@@ -25,23 +27,23 @@ __all__ = ["command"]
 
 # What each state means for the person who just edited the file.
 _FORCE = {
-    "own": "in force: it needs no trust",
-    "ignored": "NOT in force: a managed file must be owned by root and writable by nobody else",
-    "broken": "NOT usable: whatever can be blocked is denied until it is mended",
-    "trusted": "in force: this version is trusted",
-    "changed": "NOT in force: it changed since it was trusted, and the trusted version holds; "
+    "own": "needs no trust",
+    "ignored": "NOT active: a managed file must be owned by root and writable by nobody else",
+    "broken": "NOT usable: whatever can be blocked is denied until it is fixed",
+    "trusted": "trusted as it is",
+    "changed": "NOT active: it changed since it was trusted, and the trusted version holds; "
     "run `hookline trust`",
-    "scripts": "in force, but files that it runs changed since they were trusted, and their "
-    "trusted copies run; run `hookline trust`",
-    "grown": "in force as it was trusted: files that came into its directories since are not; "
+    "scripts": "trusted, but files that it runs changed since, and their trusted copies run; "
     "run `hookline trust`",
-    "untrusted": "NOT in force: it was never trusted; run `hookline trust`",
-    "wrong": "NOT in force: mend it, then run `hookline trust`",
-    "named": "in force: a person names it (HOOKLINE_CONFIG), so it needs no trust",
-    "loose": "not in force by itself: its name is no config's; use it with --config",
-    "home": "NOT usable: hookline keeps here what it has to remember, and whatever can be blocked "
-    "is denied until it can",
-    "missing": "in force from its trusted copy: the file itself is gone",
+    "grown": "trusted, but files that came into its directories since are not; "
+    "run `hookline trust`",
+    "untrusted": "NOT active: it was never trusted; run `hookline trust`",
+    "wrong": "NOT active: fix it, then run `hookline trust`",
+    "named": "needs no trust: a person names it (HOOKLINE_CONFIG)",
+    "loose": "NOT active by itself: its name is not a config's; use it with --config",
+    "home": "NOT usable: hookline keeps here what it has to remember, and tools are denied until "
+    "it can",
+    "missing": "trusted, and its trusted copy holds: the file itself is gone",
     "damaged": "NOT usable: its trusted copy is damaged; run `hookline trust` again",
 }
 
@@ -83,7 +85,8 @@ class _Checked(Struct, frozen=True):
 def command(files: tuple[str, ...], as_json: bool) -> None:
     """Find every mistake in FILES, or in all configs that count here.
 
-    The last line says whether an edited file is in force. Exit 1 when there is a mistake.
+    Says of each file whether it is trusted, and at the end how many hooks are active here. Exit 1
+    when there is a mistake.
     """
     app = open_app()
     notes: list[Note] = []
@@ -96,8 +99,9 @@ def command(files: tuple[str, ...], as_json: bool) -> None:
         for note in notes:
             where = f"{visible(note.file)}: " if note.file else ""
             click.secho(f"note: {where}{visible(note.message)}", fg="yellow")
-        if not checked:
-            click.echo("No config counts here. `hookline init` writes one.")
+        if not files:
+            told = [problem.hint for each in checked for problem in each.problems]
+            print_protections(app, told=told)
     wrong = any(each.problems for each in checked)
     trustable = {"changed", "scripts", "grown", "untrusted"}
     edited = [each.file for each in checked if each.state in trustable]
@@ -110,7 +114,7 @@ def command(files: tuple[str, ...], as_json: bool) -> None:
 def _checked_files(app: App, files: tuple[str, ...], notes: list[Note]) -> Iterator[_Checked]:
     own = [path for path in (MANAGED_FILE, app.loader.user_file) if os.path.lexists(path)]
     root = project_root(app.cwd, project_var=None)
-    found = [_check_home(app.home)] if _home_flaw(app.home) else []
+    found = [_check_home(app.home)] if home_flaw(app.home) else []
     if files:
         for place in map(os.path.abspath, files):
             is_own = place in own
@@ -147,18 +151,8 @@ def _would_ignore(found: Sequence[_Checked], in_force: Sequence[ConfigFile]) -> 
             yield from (n for n in assemble((*others, each.draft)).notes if n not in known)
 
 
-def _home_flaw(home: str) -> str:
-    """Why nothing can be kept in the state directory; empty when it can, or can be made."""
-    there = home
-    while not os.path.lexists(there):
-        there = os.path.dirname(there)
-    if not os.path.isdir(there):
-        return f"`{there}` is no directory"
-    return "" if os.access(there, os.R_OK | os.W_OK | os.X_OK) else f"`{there}` cannot be written"
-
-
 def _check_home(home: str) -> _Checked:
-    return _Checked(home, "home", 0, (Problem(home, 0, _home_flaw(home)),))
+    return _Checked(home, "home", 0, (Problem(home, 0, home_flaw(home)),))
 
 
 def _own_file(app: App, path: str) -> _Checked:
@@ -233,7 +227,7 @@ def _print(checked: _Checked) -> None:
     for path in checked.new:
         click.secho(f"  new: {visible(path)}", fg="yellow")
     if checked.state == "absent":
-        return  # nothing that could be in force
+        return  # nothing that could be trusted
     colour = "green" if checked.state in {"own", "trusted"} else "yellow"
     click.secho(f"{visible(checked.file)}: {_FORCE[checked.state]}", fg=colour)
 

@@ -3,13 +3,14 @@
 import os
 import sys
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Sequence
 
 import click
 
+from hookline import registry
 from hookline.cli._installing import machine_here
 from hookline.cli._output import print_json
-from hookline.config.discover import project_root
+from hookline.cli._protection import Protection, find_protections, print_protections
 from hookline.doctoring.examine import Report, examine, platforms
 from hookline.model.errors import nearest
 from hookline.model.findings import Finding, Severity
@@ -49,29 +50,41 @@ def command(dialects: tuple[str, ...], project: str, files: tuple[str, ...], as_
     """Find every way in which hooks silently do not fire here, and say how to mend each.
 
     Looks at the hook files of all agents, or of the DIALECTs named, at their trust and switches,
-    and at hookline's own config. Reads only: no hook is run, no program started, nothing written.
+    and at hookline's own config. No hook is run and nothing written; of programs only the lines
+    that hookline wrote are started, with a test that no hook sees.
 
     Exits with 1 when there is an error: a hook does not fire, or a guard is open. Warnings and
     notes leave it at 0.
     """
     directory = os.path.abspath(project)
     app = open_app(os.environ, directory)
-    root = project_root(directory, project_var=None)
-    machine = replace(machine_here(os.environ, files), project=root)
+    machine = machine_here(os.environ, files, directory)
     debug = bool(click.get_current_context().find_root().params.get("debug"))
     report = examine(app, machine, dialects=dialects, debug=debug)
+    names = [each for each in dialects if each in registry.installer_names()]
+    found = find_protections(app, machine, names) if names or not dialects else []
     if as_json:
-        print_json(_as_json(report))
+        print_json(_as_json(report, found))
     else:
         for finding in report.findings:
             _tell(finding)
         click.echo(_summary(report))
-    sys.exit(1 if report.has_errors else 0)
+        if found:
+            told = [each.fix for each in report.findings]
+            print_protections(app, names, found, told=told)
+    wanting = any(
+        each.is_installed and each.has_client is not False and not each.is_full for each in found
+    )
+    sys.exit(1 if report.has_errors or wanting else 0)
 
 
-def _as_json(report: Report) -> dict[str, object]:
+def _as_json(report: Report, found: Sequence[Protection]) -> dict[str, object]:
     return {
         "findings": report.findings,
+        "protection": [
+            {"dialect": each.standing.dialect, "hooks": each.active, "active": each.is_full}
+            for each in found
+        ],
         "counts": {severity.value: _count(report)[severity] for severity in Severity},
         "files": report.files,
     }
@@ -96,7 +109,7 @@ def _summary(report: Report) -> str:
     files = sum(map(len, report.files.values()))
     looked = f"{_numbered(files, 'hook file')} of {_numbered(len(report.files), 'agent')}"
     if not said:
-        return f"Nothing found that keeps hooks from firing; {looked} examined."
+        return f"No mistake found; {looked} examined."
     return f"{', '.join(said)}; {looked} examined."
 
 

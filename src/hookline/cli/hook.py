@@ -20,6 +20,7 @@ from hookline.cli._hook_options import HookOptions, allowance
 from hookline.cli._streams import GRACE, deliver, read
 from hookline.model.errors import HooklineError
 from hookline.model.journal import Entry
+from hookline.model.line_test import LINE_TEST, LineReport
 from hookline.model.moments import begin_moment, end_moment
 from hookline.model.outcome import Reply
 
@@ -77,6 +78,8 @@ class Desk:
         try:
             options = exchange.begin()
             app = self._app_for(options, arrived)
+            if arrived.payload == LINE_TEST:
+                return exchange.reported(_report(options, arrived, app))
             event = exchange.decoded()
             outcome = await app.answer(
                 event,
@@ -174,6 +177,13 @@ class Desk:
             umask=arrived.umask,
             arrived=arrived.arrived,
         )
+
+
+def _report(options: HookOptions, arrived: Arrived, app: "App") -> LineReport:
+    from hookline.reporting import report_line
+
+    place = (app.loader, arrived.cwd, arrived.env)
+    return report_line(*place, options.dialect, reads_env=options.trust_env)
 
 
 def _without_words(event: "Event | None") -> "Event | None":

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from hookline.cli._protection import print_protections
+from hookline.config.discover import project_root
 from hookline.config.load import Loader
 from hookline.model.errors import HooklineError
 from hookline.model.text import visible
@@ -19,11 +21,14 @@ def starter() -> bytes:
 
 
 @click.command("init")
-@click.option("--user", is_flag=True, help="Write your own file, which holds in every project.")
-def command(user: bool) -> None:
-    """Write a commented starter config here, and put it in force.
+@click.option("--user", is_flag=True, help="Write your own file, which counts in every project.")
+@click.option("--nested", is_flag=True, help="Write one although another config counts here too.")
+def command(user: bool, nested: bool) -> None:
+    """Write a commented starter config here, and trust it.
 
-    An existing config is never touched, nor one that was trusted here before and is gone now.
+    With --user it is your own file (~/.config/hookline/hookline.yaml), which needs no trust. An
+    existing config is never touched, nor one that was trusted here before and is gone now. At the
+    end you see how many hooks are active here, and what is still missing.
     """
     app = open_app()
     path = Path(app.loader.user_file) if user else Path(app.cwd, "hookline.yaml")
@@ -33,13 +38,22 @@ def command(user: bool) -> None:
         )
     if not user and app.loader.is_trusted(str(path)):
         raise HooklineError(
-            f"{path} was trusted before, and that version is still in force although the file "
+            f"{path} was trusted before, and that version is still active although the file "
             "is gone. `hookline trust --revoke` ends that; then run `hookline init` again."
+        )
+    root = project_root(app.cwd, project_var=None)
+    outer = [each.config for each in app.loader.standings(root, app.cwd)]
+    if not user and outer and not nested:
+        raise HooklineError(
+            f"{outer[-1]} counts here already, and a second starter would run each hook twice. "
+            "Edit that one, or add --nested if you want both."
         )
     _write(path)
     if not user:
         _trust(app.loader, path)
-    _tell(path)
+    click.secho(f"wrote {visible(str(path))}", fg="green")
+    print_protections(open_app())
+    click.echo("Try: hookline fire pre_tool_use --tool shell --command 'rm -rf ~'")
 
 
 def _write(path: Path) -> None:
@@ -58,10 +72,3 @@ def _trust(loader: Loader, path: Path) -> None:
     except (OSError, HooklineError) as exc:
         path.unlink()
         raise HooklineError(f"{path} was not kept, because it cannot be trusted: {exc}") from exc
-
-
-def _tell(path: Path) -> None:
-    click.secho(f"wrote {visible(str(path))}", fg="green")
-    click.echo("It is in force. Try:")
-    click.echo("  hookline fire pre_tool_use --tool shell --command 'rm -rf ~'")
-    click.echo("  hookline list")

@@ -8,24 +8,33 @@ from dataclasses import replace
 
 import click
 
+from hookline import registry
 from hookline.cli._installing import (
     installers,
     machine_here,
-    print_inactive,
     records_here,
     user_config_dir,
 )
 from hookline.cli._output import print_json
+from hookline.cli._protection import Protection, find_protections, print_protection
 from hookline.cli._terminal import confirm, guard_weakening
 from hookline.installing.changes import Change, apply, plan_install
 from hookline.installing.git import travels
 from hookline.installing.program import own_client, own_program
 from hookline.installing.records import Records
-from hookline.installing.status import Standing, standing, undeliverable
 from hookline.installing.trusting import trust as give_trust
 from hookline.model.errors import HooklineError
-from hookline.model.installing import Call, Installer, InstallError, Machine, Scope, Trusting
+from hookline.model.events import EVENTS
+from hookline.model.installing import (
+    Call,
+    Installer,
+    InstallError,
+    Machine,
+    Scope,
+    Trusting,
+)
 from hookline.model.text import visible
+from hookline.opening import open_app
 
 __all__ = ["command"]
 
@@ -33,7 +42,7 @@ _SCOPES = [scope.value for scope in Scope]
 
 
 @click.command("install")
-@click.argument("dialects", nargs=-1, required=True, metavar="DIALECT…")
+@click.argument("dialects", nargs=-1, required=True, metavar="AGENT…")
 @click.option(
     "--scope",
     type=click.Choice(_SCOPES),
@@ -66,9 +75,9 @@ def command(
 ) -> None:
     """Write hookline into an agent's hook settings, beside what is there.
 
-    DIALECT is a platform: claude-code, codex, gemini and others. What is in the file stays as it
-    is, `hookline uninstall` takes the entries out again, and `hookline status` says whether they
-    are in force.
+    AGENT is claude-code, codex, gemini or another. What is in the file stays as it is, and
+    `hookline uninstall` takes the entries out again. At the end the new line is tested, and you
+    see how many hooks are active here; `hookline status` shows the same later.
     """
     chosen = installers(dialects, files)
     _refuse_what_cannot_be(chosen, scope, shared=shared, trust=trust, dry_run=dry_run)
@@ -90,15 +99,15 @@ def command(
                     changes.append(change)
             if trust:
                 problems = _trust(chosen, machine, records)
-    pairs = [(each, standing(each, machine, records)) for each in chosen]
-    if as_json:
-        print_json([_as_json(*pair, changes, dry_run) for pair in pairs])
-    else:
-        for pair in pairs:
-            _tell(*pair, changes, dry_run)
+    told: set[str] = set()
+    found = find_protections(open_app(), machine, [each.id for each in chosen])
+    for installer, protection in zip(chosen, found, strict=True) if not as_json else ():
+        _tell(installer, changes, dry_run)
         if not dry_run:
-            names = " ".join(each.id for each in chosen)
-            click.echo(f"`hookline doctor {names}` finds whatever else keeps hooks from firing")
+            print_protection(protection, told)
+    if as_json:
+        pairs = zip(chosen, found, strict=True)
+        print_json([_as_json(*pair, changes, dry_run) for pair in pairs])
     for problem in problems:
         click.echo(f"{click.style('error:', fg='red', bold=True)} {visible(problem)}", err=True)
     if problems:
@@ -177,7 +186,7 @@ def _refuse_to_travel(installer: Installer, change: Change, machine: Machine, ca
 
 
 def _ask_before_replacing(changes: Sequence[Change], yes: bool) -> None:
-    """An entry that is in force says where the rules are: only a person may have it say else."""
+    """An active entry says where the rules are: only a person may have it say else."""
     replaced = [change for change in changes if change.replaced]
     for change in replaced:
         for entry in change.replaced[:1]:
@@ -192,7 +201,7 @@ def _ask_before_replacing(changes: Sequence[Change], yes: bool) -> None:
         )
 
 
-def _tell(installer: Installer, stands: Standing, changes: Sequence[Change], dry_run: bool) -> None:
+def _tell(installer: Installer, changes: Sequence[Change], dry_run: bool) -> None:
     client = installer.support.client
     for change in (each for each in changes if each.installer is installer):
         file = visible(change.file.path)
@@ -202,21 +211,14 @@ def _tell(installer: Installer, stands: Standing, changes: Sequence[Change], dry
             click.echo(f"{client}: would write {file}\n{visible(change.diff())}")
         else:
             click.secho(f"{client}: hookline is in {file} now", fg="green")
-    events = installer.events()
-    click.echo(f"  covers {len(events)} events: {', '.join(events)}")
-    for event, why in installer.left_out.items():
-        click.echo(f"  left out: {event}, {why}")
-    cannot = undeliverable(installer.support, tuple(events))
-    click.echo(f"  {client} cannot deliver: {', '.join(cannot)}")
-    if not dry_run:
-        print_inactive(stands.inactive)
+    click.echo(f"  covers {len(installer.events())} events; --json names them")
 
 
 def _as_json(
-    installer: Installer, stands: Standing, changes: Sequence[Change], dry_run: bool
+    installer: Installer, found: Protection, changes: Sequence[Change], dry_run: bool
 ) -> dict[str, object]:
     own = [change for change in changes if change.installer is installer]
-    events = tuple(installer.events())
+    heard = registry.delivered(installer.id)
     return {
         "dialect": installer.id,
         "files": [
@@ -229,9 +231,10 @@ def _as_json(
             }
             for change in own
         ],
-        "events": events,
+        "events": installer.events(),
         "left_out": dict(installer.left_out),
-        "undeliverable": undeliverable(installer.support, events),
-        "active": stands.active,
-        "inactive": [{"why": each.why, "step": each.step} for each in stands.inactive],
+        "undeliverable": [e for e in EVENTS if e not in heard and e != "other"],
+        "hooks": found.active,
+        "active": found.is_full,
+        "inactive": [{"why": each.why, "step": each.step} for each in found.gaps],
     }

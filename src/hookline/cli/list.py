@@ -74,7 +74,7 @@ def command(
         click.secho(f"note: {visible(note.message)}", fg="yellow")
     if not hooks:
         hint = "" if event or loaded.notes else " `hookline init` writes a starter config."
-        click.echo(f"No hook is in force here.{hint}")
+        click.echo(f"No hook is active here.{hint}")
 
 
 def _key(hook: Hook) -> tuple[Source, str]:

@@ -53,4 +53,4 @@ def _tell(home: str, now: float, as_json: bool) -> None:
     elif until:
         click.secho(f"paused until {until:%H:%M:%S}; `hookline pause --off` ends it", fg="yellow")
     else:
-        click.echo("not paused: every hook is in force")
+        click.echo("not paused")

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING
 import click
 
 from hookline.cli._output import print_json
+from hookline.cli._protection import print_protections
 from hookline.cli._review import Review
 from hookline.cli._terminal import confirm, guard_weakening
 from hookline.config.discover import NAMES, place_of, project_root
 from hookline.config.trust import TrustedSet
 from hookline.model.errors import ConfigError, TrustError
 from hookline.model.text import visible
+from hookline.opening import open_app
 
 if TYPE_CHECKING:
+    from hookline.app import App
     from hookline.config.load import Loader, Standing
 
 __all__ = ["command"]
@@ -36,11 +39,10 @@ def command(paths: tuple[str, ...], list_all: bool, revoke: bool, yes: bool, as_
     """Show what changed in this project's configs, and trust them as they are now.
 
     PATH is a config or a project directory; without one, every config that counts here and is
-    not trusted as it is. Until then the version trusted last stays in force.
+    not trusted as it is. Until then the version trusted last stays active.
     """
-    from hookline.opening import open_loader
-
-    loader = open_loader(os.environ)
+    app = open_app(os.environ)
+    loader = app.loader
     if list_all and (paths or revoke):
         raise click.UsageError("--list stands alone: it shows everything that is trusted")
     if list_all:
@@ -51,7 +53,7 @@ def command(paths: tuple[str, ...], list_all: bool, revoke: bool, yes: bool, as_
     if revoke:
         _revoke(loader, standings, yes, as_json)
     else:
-        _trust(loader, standings, yes, as_json)
+        _trust(app, standings, yes, as_json)
 
 
 def _named(loader: "Loader", path: str) -> Iterator[str]:
@@ -73,7 +75,8 @@ def _here(loader: "Loader") -> list["Standing"]:
     return list(loader.standings(project_root(cwd, project_var=None), cwd))
 
 
-def _trust(loader: "Loader", standings: Sequence["Standing"], yes: bool, as_json: bool) -> None:
+def _trust(app: "App", standings: Sequence["Standing"], yes: bool, as_json: bool) -> None:
+    loader = app.loader
     there = [each for each in standings if each.state != "missing"]
     reviews = [each for each in (_review(loader, each) for each in there) if each.is_news]
     for review in reviews:
@@ -96,9 +99,10 @@ def _trust(loader: "Loader", standings: Sequence["Standing"], yes: bool, as_json
         click.secho(f"trusted {visible(review.draft.config)}", fg="green")
     for each in standings:
         if each.state == "missing":
-            click.echo(f"{visible(each.config)} is gone and still in force; --revoke ends that")
+            click.echo(f"{visible(each.config)} is gone and still active; --revoke ends that")
     if not reviews:
-        click.echo("nothing to trust: every config there is here is in force as it is")
+        click.echo("nothing to trust: every config here is trusted as it is")
+    print_protections(app)
 
 
 def _check_vouched(reviews: Sequence[Review], yes: bool) -> None:
@@ -138,7 +142,7 @@ def _revoke(loader: "Loader", standings: Sequence["Standing"], yes: bool, as_jso
         print_json([{"config": place, "state": "revoked"} for place in known])
     else:
         for place in known:
-            click.echo(f"{visible(place)} is no longer trusted, and nothing in it is in force")
+            click.echo(f"{visible(place)} is no longer trusted, and nothing in it is active")
         if not known:
             click.echo("nothing to do: no config here is trusted")
 

@@ -21,7 +21,7 @@ __all__ = ["assemble"]
 
 
 def assemble(files: Sequence[ConfigFile], *, paused: bool = False) -> Config:
-    """Every hook in force, in configured order, and a note on everything that was ignored."""
+    """Every active hook, in configured order, and a note on everything that was ignored."""
     ordered = tuple(sorted(files, key=_rank))
     places = [place for file in ordered for place in _places(file, ())]
     hooks = [_Placed(hook, place) for place in places for hook in place.file.hooks]
@@ -130,7 +130,7 @@ def _called(
         if may(each.place):
             yield each
         else:
-            message = f"{file} may not {verb} `{name}` from {each.hook.source}; it stays in force"
+            message = f"{file} may not {verb} `{name}` from {each.hook.source}; it stays active"
             notes.append(Note(file, "ignored", message))
 
 

@@ -1,4 +1,4 @@
-"""The files in force in a list of directories, layer by layer, and in which bytes each of them is.
+"""The active files in a list of directories, layer by layer, and in which bytes each of them is.
 
 Knows whom each layer belongs to and what trust means for it; leaves what is in a file to
 ``compile``, and how files add up to ``assemble``.
@@ -69,7 +69,7 @@ class _Compiled(Struct, frozen=True):
 
 
 class Layers:
-    """Finds and compiles the files in force; compiles a file again only when its bytes changed."""
+    """Finds and compiles the active files; compiles a file again only when its bytes changed."""
 
     def __init__(self, kit: Kit, store: TrustStore, sources: Sources) -> None:
         self._kit = kit
@@ -81,7 +81,7 @@ class Layers:
         no trust is needed."""
 
     def files(self, dirs: Sequence[str], look: Look) -> Iterator[ConfigFile]:
-        """Every file in force, from the managed one to the innermost project.
+        """Every active file, from the managed one to the innermost project.
 
         Raises ConfigError when a file that needs no trust is wrong, TrustError when what was
         trusted cannot be used.
@@ -150,7 +150,7 @@ class Layers:
         if trusted is not None:
             yield self._from_set(trusted, look)
         elif os.path.lexists(place):
-            why = "is not trusted, so nothing in it is in force"
+            why = "is not trusted, so nothing in it is active"
             look.note(place, "untrusted", f"{why}; `hookline trust` shows it and asks.")
 
     def _from_disk(self, path: str, layer: Layer, look: Look) -> Iterator[ConfigFile]:
@@ -217,7 +217,7 @@ class Layers:
         for directory in kept.directories:
             look.at(directory)
         for path in self._newcomers(kept, trusted):
-            why = "was not there when the config was trusted, so it is not in force"
+            why = "was not there when the config was trusted, so it is not active"
             look.note(path, "untrusted", f"{why}; `hookline trust` shows it and asks.")
         return self._keep(kept, trusted)
 
@@ -278,7 +278,7 @@ def _note_change(path: str, look: Look) -> None:
         kind, what = "broken", "is no file any more"
     else:
         kind, what = "changed", "is not as it was trusted"
-    rest = "; the trusted version is in force until `hookline trust` is told otherwise."
+    rest = "; the trusted version is active until `hookline trust` is told otherwise."
     look.note(path, kind, what + rest)
 
 

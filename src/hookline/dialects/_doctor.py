@@ -4,6 +4,7 @@ Knows files as their platforms read them; a platform says by ``Rules`` what hold
 what no other has. Reads only: no hook is run and nothing is written.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
@@ -107,8 +108,19 @@ def files(checkup: Checkup) -> Iterator[Finding]:
     """Every mistake in a file, and how much of it that takes out of force."""
     for seen in checkup.own:
         for flaw in seen.file.flaws:
-            if not _TOLD_ELSEWHERE.search(flaw.message):
+            if not _TOLD_ELSEWHERE.search(flaw.message) and not _is_about_us(seen, flaw):
                 yield _flaw(checkup, seen, flaw)
+
+
+def _is_about_us(seen: Seen, flaw: NativeFlaw) -> bool:
+    """hookline stands on events that only another client has, which reads the same file."""
+    named = _EVENT.search(flaw.message)
+    event = (named[1] or named[2]).lower() if named else ""
+    read = [each for each in seen.file.entries if each.command]
+    there = [each for each in read if each.event.lower() == event]
+    if not there and os.path.basename(seen.file.path).startswith("hookline"):
+        there = read  # of a file that hookline made, and nobody else uses
+    return bool(event and there) and all(is_hookline(each.command) for each in there)
 
 
 def _flaw(checkup: Checkup, seen: Seen, flaw: NativeFlaw) -> Finding:

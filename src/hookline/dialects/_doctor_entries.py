@@ -29,7 +29,6 @@ _REWRITES = re.compile(r"updatedInput|updated_input|modifiedArgs")
 _CLOSES = re.compile(r"\bexit 2\b|so (?:it|this) is blocked")
 _PROJECT = re.compile(r"\$\{?((?:CLAUDE|GEMINI|CURSOR|COPILOT)_PROJECT_DIR)\b")
 _TIMEOUT = re.compile(r" --timeout (\d+)")
-_CALL = re.compile(r"\bhook\s+([a-z-]+)")
 _SLOW, _VERY_SLOW = 1_000, 10_000
 
 Placed = tuple[Seen, NativeEntry]
@@ -258,7 +257,7 @@ def _ours(checkup: Checkup, rules: Rules, seen: Seen, entry: NativeEntry) -> Ite
 
 
 def _beside_us(checkup: Checkup, rules: Rules) -> Iterator[Finding]:
-    """Hooks that the client runs beside ours, and calls of ours that it makes twice."""
+    """Hooks that the client runs beside ours."""
     running = [
         (seen, entry)
         for seen in checkup.seen
@@ -267,7 +266,6 @@ def _beside_us(checkup: Checkup, rules: Rules) -> Iterator[Finding]:
     ]
     # Where the file itself is the hook, nobody knows for which event before it is asked.
     ours = [each for each in running if is_hookline(each[1].command)]
-    yield from _twice(checkup, ours)
     if not any(checkup.canonical(entry.event) == "pre_tool_use" for _, entry in ours):
         return
     for seen, entry in running:
@@ -279,26 +277,3 @@ def _beside_us(checkup: Checkup, rules: Rules) -> Iterator[Finding]:
         what += f"{checkup.support.client} may take its word after hookline judged the old one"
         fix = "let hookline run it: put it into hookline.yaml, and take it out here"
         yield _found(checkup, (seen, entry), "may-rewrite-after", _W if does else _N, what, fix)
-
-
-def _named(entry: NativeEntry) -> str:
-    """The dialect that a call of ours names."""
-    named = _CALL.search(str(entry.command))
-    return named[1] if named else ""
-
-
-def _twice(checkup: Checkup, ours: list[Placed]) -> Iterator[Finding]:
-    first: dict[str, Placed] = {}
-    told: set[str] = set()
-    for seen, entry in ours:
-        before, other = first.setdefault(checkup.canonical(entry.event), (seen, entry))
-        path = seen.file.path
-        if before.file.path == path or path in told:
-            continue
-        told.add(path)
-        what = f"{checkup.support.client} calls hookline twice for one event: "
-        what += f"from {before.file.path} and from here"
-        fix = f"hookline uninstall {_named(entry)}, or take hookline out of one of the two files"
-        # What is meant for two clients has to stand in both files; the first answer counts.
-        severity = _W if _named(other) == _named(entry) else _N
-        yield _found(checkup, (seen, entry), "hookline-called-twice", severity, what, fix)

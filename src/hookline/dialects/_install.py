@@ -3,6 +3,7 @@
 Knows the shapes such files have and the line that calls us; must not know any single platform.
 """
 
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -76,6 +77,7 @@ class JsonSettings(ABC):
     scopes: ClassVar[tuple[Scope, ...]] = (Scope.USER, Scope.PROJECT)
     left_out: ClassVar[Mapping[str, str]] = {}
     takes_files: ClassVar[bool] = False
+    clients: ClassVar[tuple[str, ...]] = ()
     grouped: ClassVar[bool] = True
     """Handlers stand in groups: ``{"matcher": …, "hooks": [handler, …]}``."""
     frame: ClassVar[Mapping[str, object]] = {}
@@ -188,20 +190,17 @@ class JsonSettings(ABC):
         narrowed = str(matcher.scalar or "") if matcher is not None else ""
         narrowed = "" if narrowed == "*" else narrowed
         if inner is None:
-            words = self._words(item)
-            if words:
-                entry = Entry(event=event, words=words, matcher=narrowed)
+            entry = self._entry(event, narrowed, item)
+            if entry:
                 yield _Found(place, place, True, entry)
             return
-        ours = [(number, self._words(handler)) for number, handler in enumerate(inner.items)]
-        alone = all(words for _, words in ours)
-        for number, words in ours:
-            if words:
-                entry = Entry(event=event, words=words, matcher=narrowed)
-                yield _Found((*place, "hooks", number), place, alone, entry)
+        ours = [self._entry(event, narrowed, handler) for handler in inner.items]
+        for number, entry in enumerate(ours):
+            if entry:
+                yield _Found((*place, "hooks", number), place, all(ours), entry)
 
-    def _words(self, handler: Node) -> tuple[str, ...]:
-        """The call of hookline in a handler; empty when it calls something else."""
+    def _entry(self, event: str, matcher: str, handler: Node) -> Entry | None:
+        """The call of hookline in a handler; None when it calls something else."""
         args = handler.find("args")
         more = [str(each.scalar) for each in args.items] if args is not None else None
         for key in self.commands:
@@ -209,8 +208,9 @@ class JsonSettings(ABC):
             if command is not None and isinstance(command.scalar, str):
                 words = words_of(command.scalar, self.id, args=more)
                 if words:
-                    return words
-        return ()
+                    line = command.scalar if more is None else shlex.join((command.scalar, *more))
+                    return Entry(event=event, words=words, line=line, matcher=matcher)
+        return None
 
     # ── edits ───────────────────────────────────────────────────────────────────────────────
 

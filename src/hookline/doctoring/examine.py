@@ -13,14 +13,14 @@ from msgspec import structs
 from hookline import registry
 from hookline.app import App
 from hookline.config.discover import MANAGED_FILE
-from hookline.doctoring.installed import blocking, installed
 from hookline.doctoring.own import ID, own_config
 from hookline.doctoring.reading import see
 from hookline.installing.changes import known_targets
 from hookline.installing.records import Records
-from hookline.installing.status import standing
+from hookline.installing.status import Standing, standing
 from hookline.model.findings import Checkup, Finding, Seen, Severity
-from hookline.model.installing import Machine
+from hookline.model.hook import Layer
+from hookline.model.installing import Inactive, Installed, Installer, Machine, Scope, Target
 from hookline.model.native import Where
 from hookline.model.support import Support
 from hookline.model.tools import CANONICAL_TOOLS, ToolKind
@@ -66,7 +66,7 @@ def examine(
     ``debug`` a mistake of ours is raised, and no finding.
     """
     # Nothing is started, also no client that could be asked.
-    patient = replace(machine, converse=None)
+    patient = replace(machine, converse=None, test_line=None)
     examination = _Examination(patient, root, Records(app.home), debug=debug)
     examination.look()
     wanted = tuple(dialects) or platforms()
@@ -138,13 +138,36 @@ class _Examination:
         if name in registry.installer_names():
             installer = registry.installer(name)
             stands = standing(installer, self._machine, self._records)
-            self.found += installed(installer, self._machine, stands, self._records)
             checkup = structs.replace(
                 checkup,
-                inactive=blocking(installer, self._machine, stands, checkup.own),
+                inactive=_blocking(installer, self._machine, stands, checkup.own),
                 installed=bool(stands.installed or stands.inactive),
             )
         self.found += _findings(name)(checkup)
+
+
+def _blocking(
+    installer: Installer, machine: Machine, standing: Standing, seen: Sequence[Seen]
+) -> tuple[Inactive, ...]:
+    """Why hooks do not run: what the installer says of our entries and of everybody else's."""
+    ours = {each.target.file for each in standing.installed}
+    others = [
+        Installed(_target(each), (), each.content)
+        for each in seen
+        if each.file.entries
+        and each.file.path.endswith(".json")
+        and each.file.path not in ours
+        and each.place.layer is not Layer.MANAGED
+    ]
+    if not others and not ours:
+        return standing.inactive
+    known = installer.inactive(machine, [*standing.installed, *others])
+    return tuple(dict.fromkeys((*standing.inactive, *known)))
+
+
+def _target(seen: Seen) -> Target:
+    scope = Scope.USER if seen.place.layer is Layer.USER else Scope.PROJECT
+    return Target(file=seen.file.path, scope=scope)
 
 
 def _findings(name: str) -> Findings:

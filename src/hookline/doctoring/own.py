@@ -3,7 +3,9 @@
 Knows the loader and what it notes; must not know any platform.
 """
 
+import os
 from collections.abc import Iterator
+from tempfile import TemporaryFile
 
 from hookline.app import App
 from hookline.config.load import Standing
@@ -11,7 +13,7 @@ from hookline.config.types import Config, Note
 from hookline.model.errors import ConfigError, HooklineError
 from hookline.model.findings import Finding, Severity
 
-__all__ = ["ID", "own_config"]
+__all__ = ["ID", "home_flaw", "own_config"]
 
 ID = "hookline"
 """Stands for a dialect where the finding is about hookline's own config."""
@@ -20,7 +22,18 @@ _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 
 def own_config(app: App, project: str, *, managed: str) -> Iterator[Finding]:
-    """What of the config that counts in a project is not in force as it stands there."""
+    """What of the config that counts in a project is not active as it stands there."""
+    flaw = home_flaw(app.home)
+    if flaw:
+        what = f"{flaw}, and hookline remembers its sessions here: every tool is blocked"
+        yield _found(
+            "state-not-writable",
+            _E,
+            app.home,
+            0,
+            what,
+            f"make {app.home} writable (chmod u+rwx), or free its disk",
+        )
     standings = [] if app.config is not None else [*app.loader.standings(project, app.cwd)]
     try:
         config = app.loader.load(project, app.cwd)
@@ -45,6 +58,21 @@ def own_config(app: App, project: str, *, managed: str) -> Iterator[Finding]:
             yield _found(problem.id, _E, *where, problem.message, problem.hint)
 
 
+def home_flaw(home: str) -> str:
+    """Why nothing can be kept in the state directory; empty when it can, or can be made."""
+    there = home
+    while not os.path.lexists(there):
+        there = os.path.dirname(there)
+    if not os.path.isdir(there):
+        return f"`{there}` is no directory"
+    try:
+        with TemporaryFile(dir=there) as file:
+            file.write(bytes(4096))
+    except OSError as error:
+        return f"`{there}` cannot be written: {error.strerror}"
+    return ""
+
+
 def _broken(app: App, error: HooklineError) -> Iterator[Finding]:
     if not isinstance(error, ConfigError):
         yield _found("config-broken", _E, app.home, 0, str(error), "run hookline check")
@@ -67,14 +95,14 @@ def _standing(standing: Standing) -> Iterator[Finding]:
             what = "this config was never trusted, so none of its hooks runs"
             yield _found("config-not-trusted", _E, file, 0, what, trust)
         case "changed" if file in standing.changed:
-            what = "this config changed since it was trusted, and the trusted version is in force"
+            what = "this config changed since it was trusted, and the trusted version is active"
             yield _found("config-changed", _W, file, 0, what, trust)
         case "changed":
             changed = ", ".join(standing.changed)
             what = f"{changed} changed since it was trusted, and the trusted copy runs"
             yield _found("config-scripts-changed", _W, file, 0, what, trust)
         case "missing":
-            what = "this config is gone, and its trusted version is still in force"
+            what = "this config is gone, and its trusted version is still active"
             fix = f"put it back, or run hookline trust --revoke {file}"
             yield _found("config-missing", _W, file, 0, what, fix)
         case "damaged":
@@ -91,7 +119,7 @@ def _noted(note: Note, managed: str) -> Iterator[Finding]:
         fix = f"sudo chown root {managed} && sudo chmod go-w {managed}, its folder alike"
         yield _found("managed-ignored", _E, note.file, 0, note.message, fix)
     elif note.kind == "ignored":
-        fix = "hookline list shows which hooks are in force"
+        fix = "hookline list shows which hooks are active"
         yield _found("config-ignored", _W, note.file, 0, note.message, fix)
     elif note.kind == "untrusted":
         yield _found("include-not-trusted", _E, note.file, 0, note.message, "hookline trust")

@@ -95,6 +95,6 @@ def _unreadable(files: NativeFiles, path: str, error: OSError) -> Finding:
         dialect=files.dialect,
         severity=Severity.ERROR,
         file=path,
-        what=f"this cannot be read ({error.strerror}), so nothing of it is in force",
+        what=f"this cannot be read ({error.strerror}), so nothing of it is active",
         fix=fix,
     )

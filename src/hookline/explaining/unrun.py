@@ -51,11 +51,11 @@ class Inquiry:
                 yield _unrun(hook, cause, why)
         for hook, kind, file in self._here.drafts():
             if kind == "untrusted":
-                why = f"`{file}` is not trusted, so nothing in it is in force"
+                why = f"`{file}` is not trusted, so nothing in it is active"
                 yield _unrun(hook, "untrusted", f"{why}; `hookline trust` shows it and asks")
             else:
                 why = f"`{file}` was edited since it was trusted, and this hook is new in it"
-                yield _unrun(hook, "edited", f"{why}; `hookline trust` puts it in force")
+                yield _unrun(hook, "edited", f"{why}; `hookline trust` activates it")
 
     def _why(self, written: Hook) -> tuple[str, str]:
         """Why not; the first thing that stood in the way."""

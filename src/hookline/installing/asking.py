@@ -1,14 +1,20 @@
-"""Talks to a program that reads and answers one JSON object a line; ends it when it is done."""
+"""Asks programs: a client that answers JSON lines, and the line that calls us in its settings."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from threading import Timer
 from typing import IO
 
-__all__ = ["ask_version", "converse"]
+import msgspec
+
+from hookline.model.line_test import LINE_TEST, REPORT_MARK, LineReport
+
+__all__ = ["ask_line", "ask_version", "converse"]
 
 PATIENCE = 20.0
 _LONGEST = 4_000_000
@@ -96,3 +102,34 @@ def _reply(answers: IO[bytes], number: int) -> Mapping[str, object] | None:
         if isinstance(said, dict) and said.get("id") == number and "method" not in said:
             return said
     return None
+
+
+def ask_line(
+    line: str, *, env: Mapping[str, str], cwd: str, patience: float = PATIENCE
+) -> LineReport | str:
+    """What an installed line reports when a shell runs it, or what came instead.
+
+    No daemon is started for it.
+    """
+    process = subprocess.Popen(  # noqa: S603 - a line that the caller knows for ours
+        ["/bin/sh", "-c", line],
+        env={**env, "HOOKLINE_NO_DAEMON": "1"},
+        cwd=cwd,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        _, said = process.communicate(LINE_TEST, patience)
+    except subprocess.TimeoutExpired:
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return f"no answer in {patience:g} seconds"
+    for each in said.splitlines():
+        if each.startswith(REPORT_MARK):
+            with suppress(msgspec.MsgspecError):
+                return msgspec.json.decode(each.removeprefix(REPORT_MARK), type=LineReport)
+    last = said.decode(errors="replace").strip().rpartition("\n")[2][:300]
+    return f"exit code {process.returncode}" + (f" and `{last}`" if last else " and no word")

@@ -4,13 +4,13 @@ import os
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hookline._version import __version__
-from hookline.client import fastest
+from hookline.client import PROGRAM, SCRIPT, fastest
 from hookline.model.installing import InstallError
 
-__all__ = ["own_client", "own_program"]
+__all__ = ["is_own", "own_client", "own_program"]
 
 _PATIENCE = 30.0
 _AS_MODULE = ("-I", "-m", "hookline")
@@ -47,6 +47,19 @@ def _candidates() -> Iterator[tuple[str, ...]]:
 def _folders() -> tuple[str, str]:
     """Where our own interpreter's programs are: no shim on PATH that picks one per directory."""
     return os.path.dirname(sys.executable), sysconfig.get_path("scripts")
+
+
+def is_own(words: Sequence[str]) -> bool:
+    """Whether these words start this very hookline, or the one that the person has on PATH."""
+    python = sys.executable
+    scripts = [(os.path.join(folder, "hookline"),) for folder in _folders()]
+    clients = [(str(PROGRAM), python), (python, "-I", "-S", "-E", str(SCRIPT), python)]
+    calls = [("hookline",), (python, *_AS_MODULE), *scripts, *clients]
+    return _resolve(words) in map(_resolve, calls)
+
+
+def _resolve(words: Sequence[str]) -> list[str]:
+    return [os.path.realpath(word) if os.path.isabs(word) else word for word in words]
 
 
 def _is_ours(words: tuple[str, ...]) -> bool:

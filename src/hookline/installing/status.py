@@ -4,13 +4,14 @@ Knows records and the port of installers; must not know any platform, nor how it
 """
 
 import os
+import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hookline.installing.changes import known_targets, reading
 from hookline.installing.files import look
+from hookline.installing.program import is_own
 from hookline.installing.records import Records
-from hookline.model.events import EVENTS
 from hookline.model.installing import (
     Entry,
     Inactive,
@@ -18,10 +19,11 @@ from hookline.model.installing import (
     Installer,
     InstallError,
     Machine,
+    Scope,
 )
-from hookline.model.support import Support
+from hookline.model.line_test import LineReport
 
-__all__ = ["Standing", "standing", "undeliverable"]
+__all__ = ["Standing", "has_client", "standing"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,8 @@ class Standing:
     inactive: tuple[Inactive, ...]
     elsewhere: tuple[str, ...] = ()
     """Files of other projects that hookline was written into."""
+    reports: tuple[LineReport, ...] = ()
+    """What the lines in each file answered when they were tested."""
 
     @property
     def active(self) -> bool:
@@ -71,7 +75,9 @@ def standing(installer: Installer, machine: Machine, records: Records) -> Standi
             )
     entries = tuple(entry for each in installed for entry in each.entries)
     whole = {entry.event for entry in entries if not entry.matcher}
-    inactive += _broken(installer, machine, entries)
+    broken = list(_broken(installer, machine, entries))
+    tested = [] if broken else [_test_lines(installer, machine, each) for each in installed]
+    inactive += [*broken, *(each for each in tested if isinstance(each, Inactive))]
     if installed:
         inactive += installer.inactive(machine, installed)
     known = {target.file for target in targets}
@@ -84,7 +90,53 @@ def standing(installer: Installer, machine: Machine, records: Records) -> Standi
         missing=tuple(event for event in installer.events() if event not in whole),
         inactive=tuple(dict.fromkeys(inactive)),
         elsewhere=tuple(file for file in recorded_files if file not in known),
+        reports=tuple(each for each in tested if isinstance(each, LineReport)),
     )
+
+
+def has_client(installer: Installer, machine: Machine) -> bool | None:
+    """Whether the platform's program is on this machine; None when nobody can see that."""
+    paths = (each.replace("~", machine.home, 1) for each in installer.clients)
+    return any(map(machine.which, paths)) if installer.clients else None
+
+
+def _test_lines(
+    installer: Installer, machine: Machine, installed: Installed
+) -> LineReport | Inactive | None:
+    """Runs one of a file's lines, if all of them are exactly as we write them.
+
+    A project's file may come from anybody: from there no program but our own is started.
+    """
+    file, again = installed.target.file, f"hookline install {installer.id}"
+    if installed.target.scope is Scope.PROJECT:
+        again += " --scope project" if installed.target.personal else " --shared"
+    if machine.test_line is None:
+        return None
+    for entry in installed.entries:
+        if not _is_as_written(installer, installed, entry):
+            why = f"the line for {entry.event} in {file} is not as this hookline writes it"
+            return Inactive(f"{why}, so it is not known to protect", again)
+    entry = installed.entries[0]
+    if installed.target.scope is Scope.PROJECT and not is_own(entry.call.program):
+        why = f"{file} starts `{entry.program}`, which is not this hookline and was not tested"
+        return Inactive(why, again)
+    said = machine.test_line(entry.line or shlex.join(entry.words))
+    if isinstance(said, LineReport):
+        return said
+    why = f"the line in {file} does not start hookline: it ended with {said}"
+    return Inactive(why, f"{again}; if that does not help, install hookline again")
+
+
+def _is_as_written(installer: Installer, installed: Installed, entry: Entry) -> bool:
+    """Whether we would write this very line; of some platforms' files only the call is known."""
+    if not entry.line or entry.event not in installer.events():
+        return True
+    target = replace(installed.target, events=(entry.event,))
+    for shared in (False, True):
+        content = installer.add(target, None, replace(entry.call, shared=shared))
+        if any(each.line == entry.line for each in installer.inspect(target, content)):
+            return True
+    return False
 
 
 def _broken(
@@ -100,9 +152,3 @@ def _broken(
             why = f"`{program}`, which the entries start, is not there: every gate is blocked"
             again = f"install hookline again, then run hookline install {installer.id}"
             yield Inactive(why, f"{again}; hookline doctor {installer.id} looks at the rest")
-
-
-def undeliverable(support: Support, covered: tuple[str, ...]) -> tuple[str, ...]:
-    """Canonical events that no native event of those covered stands for."""
-    delivered = {support.events[native].event for native in covered}
-    return tuple(event for event in EVENTS if event not in delivered and event != "other")

@@ -4,6 +4,7 @@ HooklineError                   anything we raise on purpose
 ├── ConfigError                 a file of the user's is wrong; holds every Problem found in it
 │   └── UnknownNameError        no such dialect, handler or builtin; lists the ones there are
 ├── TrustError                  this project file may not run, or trust cannot be given here
+├── StateError                  the state directory cannot be read or written
 ├── DialectError
 │   ├── DecodeError             payload not understood
 │   └── UnsupportedError        this platform cannot say this for this event
@@ -33,6 +34,7 @@ __all__ = [
     "HooklineError",
     "IllegalValueError",
     "Problem",
+    "StateError",
     "TrustError",
     "UnknownNameError",
     "UnsupportedError",
@@ -83,6 +85,14 @@ class UnknownNameError(ConfigError):
 
 class TrustError(HooklineError):
     """A project file may not run yet, or trust cannot be given from here."""
+
+
+class StateError(HooklineError):
+    """What a session has to remember cannot be kept; names the directory."""
+
+    def __init__(self, directory: str, error: OSError) -> None:
+        why = error.strerror or error
+        super().__init__(f"hookline cannot keep what it has to remember in `{directory}`: {why}")
 
 
 class DialectError(HooklineError):

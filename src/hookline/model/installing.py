@@ -11,6 +11,7 @@ from itertools import takewhile
 from typing import ClassVar, Protocol, runtime_checkable
 
 from hookline.model.errors import HooklineError
+from hookline.model.line_test import LineReport
 from hookline.model.support import Support
 
 __all__ = [
@@ -61,6 +62,8 @@ class Machine:
     """Talks to a program that reads and answers JSON lines; None where none may be started."""
     version: "Callable[[Sequence[str]], tuple[int, ...]] | None" = None
     """The version that a program prints, empty when it prints none; None where none may start."""
+    test_line: Callable[[str], LineReport | str] | None = None
+    """Runs a line of ours as an agent would: its report, or what is wrong with it."""
     named: tuple[str, ...] = ()
     """Files that the person named, for platforms whose settings have no fixed place."""
 
@@ -110,6 +113,8 @@ class Entry:
     event: str
     words: tuple[str, ...]
     """The call from the program on, without the shell around it."""
+    line: str = ""
+    """The whole line for the shell, as it stands in the file."""
     matcher: str = ""
     """What the platform narrows the event to; empty when it is not narrowed."""
 
@@ -119,10 +124,24 @@ class Entry:
         return self.words[0]
 
     @property
+    def call(self) -> Call:
+        """How hookline is called here; ``shared`` is not to be seen in the words."""
+        options = dict(zip(self.words, self.words[1:], strict=False))
+        seconds = options.get("--timeout", "")
+        return Call(
+            program=tuple(takewhile(lambda word: word != "hook", self.words)),
+            home=options.get("--home"),
+            user_config=options.get("--user-config"),
+            timeout=int(seconds) if seconds.isdecimal() else None,
+            trust_env="--trust-env" in options or self.words[-1] == "--trust-env",
+        )
+
+    @property
     def programs(self) -> tuple[str, ...]:
         """What is started, and the interpreter that a client starts in its turn."""
-        before = takewhile(lambda word: word != "hook", self.words)
-        paths = (word for word in before if word.startswith("/") and not word.endswith(".py"))
+        paths = (
+            word for word in self.call.program if word.startswith("/") and not word.endswith(".py")
+        )
         return tuple(dict.fromkeys((self.words[0], *paths)))
 
 
@@ -166,6 +185,9 @@ class Installer(Protocol):
     """Native events that get no entry although the platform has them, and why."""
     takes_files: ClassVar[bool]
     """Whether a person has to name the files, because the platform has no place for them."""
+    clients: ClassVar[tuple[str, ...]]
+    """The platform's programs, any of which shows that it is on this machine; empty where that
+    cannot be seen."""
 
     def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
         """The files that an installation writes. Raises InstallError."""

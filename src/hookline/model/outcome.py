@@ -93,6 +93,12 @@ class Outcome(Struct, frozen=True, kw_only=True):
         """Why; empty for pass and for a silent allow."""
         return self.answer.reason
 
+    def with_notices(self, *notices: str) -> "Outcome":
+        """The same, but that a person is told this."""
+        if notices == self.answer.notice:
+            return self
+        return replace(self, answer=replace(self.answer, notice=notices))
+
     def with_files(self, files_of: Callable[[Hook], str]) -> "Outcome":
         """The same, and for every hook that runs files a digest of those that it has run."""
         if not any(run.hook.runs_files for run in self.runs):

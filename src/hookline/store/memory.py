@@ -7,7 +7,7 @@ from hashlib import sha256
 import msgspec
 from msgspec.structs import replace
 
-from hookline.model.errors import HooklineError
+from hookline.model.errors import HooklineError, StateError
 from hookline.model.memory import SessionMemory, combined
 from hookline.model.moments import SharedLooks, is_shared
 
@@ -28,7 +28,7 @@ class SessionMemories:
         self._may_list = True
 
     def read(self, session: str) -> SessionMemory:
-        """As it is kept; an empty one for a session without a name. Raises HooklineError."""
+        """As it is kept; an empty one for a session without a name. Raises StateError."""
         if not session:
             return _NOTHING
         path = self._path(session)
@@ -36,7 +36,7 @@ class SessionMemories:
             # Of many sessions hardly any has one, and one look tells.
             return _NOTHING if is_shared() and self._is_not_listed(path) else _read(path)
         except OSError as error:
-            raise _unkept(error) from error
+            raise StateError(self._dir, error) from error
 
     def _is_not_listed(self, path: str) -> bool:
         if not self._may_list:
@@ -46,12 +46,12 @@ class SessionMemories:
         return path not in listed
 
     def write(self, session: str, before: SessionMemory, after: SessionMemory) -> None:
-        """Keeps what has changed. Raises HooklineError."""
+        """Keeps what has changed. Raises StateError."""
         if session and after != before:
             try:
                 self._write(self._path(session), before, after)
             except OSError as error:
-                raise _unkept(error) from error
+                raise StateError(self._dir, error) from error
 
     def add_untold(self, name: str, text: str) -> None:
         """Have a notice shown in a session, by the name of its file. Raises HooklineError."""
@@ -96,10 +96,6 @@ def _paths_in(directory: str) -> frozenset[str]:
 
 
 _listed = SharedLooks(_paths_in)
-
-
-def _unkept(error: OSError) -> HooklineError:
-    return HooklineError(f"cannot keep the memory of a session: {error}")
 
 
 class BriefMemories:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 
-from hookline.model.errors import HooklineError
+from hookline.model.errors import StateError
 
 __all__ = ["DAY", "MemoryRoots", "SessionRoots", "open_sessions"]
 
@@ -44,7 +44,7 @@ class SessionRoots:
         ``first_guess`` says what the root is when no earlier event did; a session without an id
         is settled anew each time.
 
-        Raises HooklineError when it cannot be remembered: a root that every event may choose
+        Raises StateError when it cannot be remembered: a root that every event may choose
         anew would let a ``cd`` take the project's hooks out of force.
         """
         if not session_id:
@@ -55,8 +55,7 @@ class SessionRoots:
         try:
             root, first = self._settled(os.path.join(self._dir, _name(session_id)), first_guess)
         except OSError as error:
-            message = f"cannot remember the project of this session in `{self._dir}`"
-            raise HooklineError(f"{message}: {error.strerror}") from error
+            raise StateError(self._dir, error) from error
         while len(self._known) >= _REMEMBERED:
             del self._known[next(iter(self._known))]
         self._known[session_id] = root, self._clock()

@@ -20,8 +20,10 @@ def machine(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Machin
 def test_nothing_found_is_said_and_exits_with_0(machine: Machine) -> None:
     done = machine.call("doctor")
     assert (done.code, done.err) == (0, "")
-    assert done.out == (
-        "Nothing found that keeps hooks from firing; 0 hook files of 0 agents examined.\n"
+    assert done.out.startswith(
+        "No mistake found; 0 hook files of 0 agents examined.\n"
+        "0 hooks are active here: nothing is protected\n"
+        "  not active: hookline is installed in no agent here\n"
     )
     machine.write(".claude/settings.json", FINE)
     assert "1 hook file of 3 agents" not in machine.call("doctor", "claude-code").out
@@ -40,6 +42,9 @@ def test_an_error_is_shown_with_its_place_and_its_mending_and_exits_with_1(
         "         Claude Code has no event `stop`, so nothing under it ever runs",
         "         fix: write `Stop`",
         "1 error; 1 hook file of 1 agent examined.",
+        "Claude Code: 0 hooks are active here: nothing is protected",
+        "  not active: hookline is not installed in Claude Code here",
+        "    next: hookline install claude-code",
     ]
 
 
@@ -72,6 +77,7 @@ def test_json_has_every_finding_the_counts_and_the_files(machine: Machine) -> No
                 "fix": "write `Stop`",
             }
         ],
+        "protection": [{"dialect": "claude-code", "hooks": 0, "active": False}],
         "counts": {"error": 1, "warning": 0, "note": 0},
         "files": {"claude-code": [str(file)]},
     }
@@ -145,4 +151,4 @@ def test_control_characters_in_a_file_do_not_reach_the_terminal(machine: Machine
 def test_the_help_says_what_the_exit_code_means(machine: Machine) -> None:
     out = " ".join(machine.call("doctor", "--help").out.split())
     assert "Exits with 1 when there is an error" in out
-    assert "Reads only" in out
+    assert "No hook is run and nothing written" in out

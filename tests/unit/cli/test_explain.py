@@ -263,7 +263,7 @@ class TestWhyDidMyHookNotRun:
         machine.hook(shell())
         cause, words = why(machine, "mine")
         assert cause == "untrusted"
-        assert words.startswith(f"`{machine.config}` is not trusted, so nothing in it is in force")
+        assert words.startswith(f"`{machine.config}` is not trusted, so nothing in it is active")
 
     def test_it_is_new_in_a_file_that_was_trusted_without_it(self, machine: Machine) -> None:
         machine.trust(hooks("name: old, on: stop, run: x"))

@@ -305,7 +305,7 @@ class TestBrokenConfigs:
         user(machine, RULES)
         machine.state.write_text("a file where a directory should be", encoding="utf-8")
         reason = denied(machine.hook(shell(session_id="s")))
-        assert "cannot remember the project of this session" in reason
+        assert "cannot keep what it has to remember in" in reason
 
     def test_a_directory_that_was_removed_is_no_reason_to_refuse(self, machine: Machine) -> None:
         gone = machine.base / "gone"
@@ -433,12 +433,13 @@ class TestSessions:
         assert first["verdict"] == "pass"
         (notice,) = first["notice"]
         assert notice == (
-            f"`{machine.config}` is not trusted, so nothing in it is in force; "
+            f"`{machine.config}` is not trusted, so nothing in it is active; "
             "`hookline trust` shows it and asks."
         )
         assert "notice" not in answer(machine.hook(shell(session_id="s")))
         again = machine.hook({"event": "session_start", "session_id": "s"})
-        assert answer(again)["notice"] == [notice]
+        none = "hookline: 0 hooks are active here: nothing is protected."
+        assert answer(again)["notice"] == [none, notice]
 
     def test_notices_show_what_a_directorys_name_would_hide(self, machine: Machine) -> None:
         odd = machine.base / "a\x1b[2Jb"

@@ -106,8 +106,8 @@ def test_an_untrusted_file_is_a_note_and_contributes_nothing(machine: Machine) -
     done = machine.call("list")
     assert done.code == 0
     assert done.out == (
-        f"note: `{machine.config}` is not trusted, so nothing in it is in force; "
-        "`hookline trust` shows it and asks.\nNo hook is in force here.\n"
+        f"note: `{machine.config}` is not trusted, so nothing in it is active; "
+        "`hookline trust` shows it and asks.\nNo hook is active here.\n"
     )
     (note,) = machine.call("list", "--json").json["notes"]
     assert (note["file"], note["kind"]) == (str(machine.config), "untrusted")
@@ -131,7 +131,7 @@ def test_one_event_may_be_asked_for(machine: Machine) -> None:
     machine.trust(hooks("name: a, on: stop, run: y", "name: b, on: [stop, setup], run: z"))
     assert names(machine, "--event", "stop") == ["a", "b"]
     assert names(machine, "--event", "setup") == ["b"]
-    assert machine.call("list", "--event", "error").out == "No hook is in force here.\n"
+    assert machine.call("list", "--event", "error").out == "No hook is active here.\n"
 
 
 def test_an_event_that_is_none_names_the_nearest(machine: Machine) -> None:
@@ -142,7 +142,7 @@ def test_an_event_that_is_none_names_the_nearest(machine: Machine) -> None:
 
 def test_nothing_in_force_says_what_to_do(machine: Machine) -> None:
     done = machine.call("list")
-    assert done.out == "No hook is in force here. `hookline init` writes a starter config.\n"
+    assert done.out == "No hook is active here. `hookline init` writes a starter config.\n"
     assert machine.call("list", "--json").json == {"hooks": [], "notes": []}
 
 

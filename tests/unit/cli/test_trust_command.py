@@ -485,7 +485,7 @@ class TestTrusting:
         run()
         (project / "hookline.yaml").unlink()
         result = run()
-        assert "is gone and still in force; --revoke ends that" in result.output
+        assert "is gone and still active; --revoke ends that" in result.output
         assert trusted(project) is not None
 
     def test_a_damaged_one_is_shown_as_new_and_can_be_trusted_again(self, project: Path) -> None:

@@ -196,7 +196,7 @@ class TestDisable:
             Note(
                 "/p/hookline.yaml",
                 "ignored",
-                "/p/hookline.yaml may not disable `guard` from managed.yaml:1; it stays in force",
+                "/p/hookline.yaml may not disable `guard` from managed.yaml:1; it stays active",
             ),
         )
 
@@ -239,7 +239,7 @@ class TestNarrowing:
         config = assemble([user("guard"), project(narrow="guard")])
         assert silent(config) == set()
         assert config.notes[0].message == (
-            "/p/hookline.yaml may not narrow `guard` from user.yaml:1; it stays in force"
+            "/p/hookline.yaml may not narrow `guard` from user.yaml:1; it stays active"
         )
 
     def test_an_included_file_narrows_itself_only(self) -> None:

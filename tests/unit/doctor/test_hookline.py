@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from hookline import registry
@@ -47,7 +46,7 @@ def test_an_installation_in_order_has_no_guard_that_is_open(ward: Ward, dialect:
     # What only a person can give, and what the cloud agent's own machine needs.
     known = {"hook-not-trusted", "folder-not-trusted", "hookline-not-active"}
     assert {each.id for each in ward.errors(dialect)} <= known
-    assert {each.id for each in ward.findings(dialect)} <= {"hookline-other-program", *known}
+    assert {each.id for each in ward.findings(dialect)} <= {*known}
 
 
 def test_a_program_that_is_gone_is_told(ward: Ward) -> None:
@@ -88,36 +87,6 @@ def test_reasons_about_our_entries_are_nothing_where_there_are_none(ward: Ward) 
     assert not ward.findings("copilot-cloud")
 
 
-def test_an_event_without_us_and_one_that_was_narrowed_are_told(ward: Ward) -> None:
-    file = install(ward)
-    tree = json.loads(file.read_text())
-    del tree["hooks"]["SessionEnd"]
-    tree["hooks"]["PreToolUse"][0]["matcher"] = "Bash"
-    file.write_text(json.dumps(tree, indent=2))
-    missing = ward.one("hookline-not-covering")
-    assert (missing.severity, missing.file) == (Severity.WARNING, str(file))
-    assert missing.what == "hookline is not called on SessionEnd"
-    narrowed = ward.one("hookline-narrowed")
-    assert "on PreToolUse only for what matches `Bash`" in narrowed.what
-    assert narrowed.fix == "hookline install claude-code --scope user"
-    assert ward.one("hookline-file-edited").severity is Severity.NOTE
-
-
-def test_entries_of_an_older_hookline_and_of_another_one_are_noted(ward: Ward) -> None:
-    install(ward)
-    records = Records(str(ward.state))
-    (record,) = records.all()
-    records.save(msgspec.structs.replace(record, version="0.0.1"))
-    assert "written by hookline 0.0.1" in ward.one("hookline-other-version").what
-    assert f"start {ward.bin}/hookline" in ward.one("hookline-other-program").what
-
-
-def test_the_very_program_that_is_running_is_no_other(ward: Ward) -> None:
-    file = install(ward)
-    file.write_text(file.read_text().replace(f"{ward.bin}/hookline", OWN))
-    assert not ward.found("hookline-other-program")
-
-
 def test_a_call_by_hand_that_lets_the_tool_run_when_hookline_is_gone_is_an_error(
     ward: Ward,
 ) -> None:
@@ -135,32 +104,20 @@ def test_a_call_by_hand_that_lets_the_tool_run_when_hookline_is_gone_is_an_error
 # ── beside others ──
 
 
-def test_two_files_that_call_hookline_for_one_client_are_told(ward: Ward) -> None:
-    first = install(ward)
-    second = install(ward, scope=Scope.PROJECT)
-    found = ward.one("hookline-called-twice", "claude-code")
-    files = {str(first), str(second)}
-    assert found.severity is Severity.WARNING
-    assert found.file in files
-    assert all(file in f"{found.what} {found.file}" for file in files)
-    assert found.fix.startswith("hookline uninstall claude-code")
-
-
-def test_a_client_that_also_runs_claude_codes_file_is_worth_a_note(ward: Ward) -> None:
-    """The second call is answered from the first answer, so this only costs time."""
-    install(ward)
-    install(ward, "cursor")
-    found = ward.one("hookline-called-twice", "cursor")
-    assert found.severity is Severity.NOTE
-    assert not ward.found("hookline-called-twice", "claude-code")
-
-
-def test_two_clients_that_read_one_folder_have_a_file_each(ward: Ward) -> None:
-    install(ward, "copilot")
-    install(ward, "vscode")
-    found = ward.one("hookline-called-twice", "vscode")
-    second = f"{ward.home}/.copilot/hooks/hookline.json"
-    assert (found.severity, found.file) == (Severity.NOTE, second)
+@pytest.mark.parametrize("second", sorted({*registry.installer_names()} - {"docker-agent"}))
+@pytest.mark.parametrize("first", ["claude-code", "copilot"])
+def test_two_agents_with_hookline_in_them_are_no_problem_and_nobody_is_told_to_uninstall(
+    ward: Ward, first: str, second: str
+) -> None:
+    """One agent may read the other's file: the second call has the first one's answer."""
+    install(ward, first)
+    install(ward, second)
+    install(ward, first, Scope.PROJECT)
+    findings = ward.findings()
+    assert not [each for each in findings if "uninstall" in each.fix]
+    ours = [each for each in findings if each.id.startswith("hookline-")]
+    assert {each.dialect for each in ours} <= {"copilot-cloud"}, "which works on a clone"
+    assert not [each for each in findings if each.id == "unknown-event"]
 
 
 def test_other_hooks_that_may_rewrite_after_us_are_named(ward: Ward) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hookline import registry
 from hookline.installing.changes import apply, plan_install
 from hookline.installing.records import Records
-from hookline.installing.status import standing, undeliverable
+from hookline.installing.status import standing
 from hookline.installing.trusting import trust
 from hookline.model.installing import Call, InstallError, Machine, Scope
 from support.installing import CALL, machine_at
@@ -110,11 +110,10 @@ def test_a_shared_entry_needs_hookline_on_the_path(
     assert standing(CLAUDE, found, records).active
 
 
-def test_what_a_platform_cannot_deliver_comes_from_its_support_table() -> None:
-    missing = undeliverable(CLAUDE.support, tuple(CLAUDE.events()))
-    assert "worktree_create" in missing
-    assert "before_llm_call" in missing
-    assert not {"pre_tool_use", "stop", "other"} & set(missing)
+def test_what_a_platform_delivers_comes_from_its_support_table() -> None:
+    heard = registry.delivered("claude-code")
+    assert not {"worktree_create", "before_llm_call"} & heard
+    assert {"pre_tool_use", "stop"} < heard
 
 
 def test_trust_is_only_given_where_a_platform_knows_it(machine: Machine, records: Records) -> None:

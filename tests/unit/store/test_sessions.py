@@ -173,7 +173,7 @@ def test_when_nothing_can_be_remembered_the_event_fails_instead_of_forgetting(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "sessions").write_text("in the way")
-    with pytest.raises(HooklineError, match="cannot remember the project of this session"):
+    with pytest.raises(HooklineError, match="cannot keep what it has to remember in"):
         SessionRoots(str(tmp_path)).root_for("s1", lambda: "/first")
 
 

@@ -23,6 +23,7 @@ class ClaudeCodeSettings(JsonSettings):
     id = "claude-code"
     support = ClaudeCode.support
     starts_posix_shell = True
+    clients = ("claude",)
     left_out: ClassVar[Mapping[str, str]] = {
         "WorktreeCreate": "with a hook on it the client leaves making the worktree to the hook",
     }

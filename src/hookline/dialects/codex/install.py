@@ -32,6 +32,7 @@ class CodexHooks(JsonSettings):
 
     id = "codex"
     support = Codex.support
+    clients = ("codex",)
     # Above that the client cuts it, and complains of it in every session.
     longest: ClassVar[Mapping[str, int]] = {"SessionEnd": 3, "Interrupt": 3}
 
@@ -83,7 +84,9 @@ class CodexHooks(JsonSettings):
         if count:
             why = f"Codex skips {count} of hookline's {total} hooks: not trusted, or switched off"
             yield Inactive(
-                why, "/hooks inside Codex shows them; or: hookline install codex --trust"
+                why,
+                "inside Codex, /hooks shows them and lets you trust them; "
+                "or: hookline install codex --trust",
             )
 
     def _asked(

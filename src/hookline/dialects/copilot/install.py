@@ -21,6 +21,7 @@ class CopilotCliHooks(CopilotHooks):
 
     id = "copilot"
     support = DIALECT.support
+    clients = ("copilot",)
     codec: ClassVar[JsonDialect] = DIALECT
     left_out: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("preMcpToolCall", "postResult", "prePRDescription"), _EMBEDDED

@@ -25,6 +25,7 @@ class CursorHooks(JsonSettings):
 
     id = "cursor"
     support = Cursor.support
+    clients = ("cursor", "cursor-agent")
     grouped = False
     frame: ClassVar[Mapping[str, object]] = {"version": 1}
     left_out: ClassVar[Mapping[str, str]] = {

@@ -50,6 +50,11 @@ class DockerAgentHooks:
         "while a hook runs here, docker-agent loses its own answer, and a headless run hangs",
     )
     takes_files: ClassVar[bool] = True
+    clients: ClassVar[tuple[str, ...]] = (
+        "docker-agent",
+        "cagent",
+        "~/.docker/cli-plugins/docker-agent",
+    )
 
     def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
         """The files named, else for a user the drop-in. Raises InstallError."""

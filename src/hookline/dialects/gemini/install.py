@@ -25,6 +25,7 @@ class GeminiSettings(SpokenSettings):
     id = "gemini"
     support = Gemini.support
     codec = DIALECT
+    clients = ("gemini",)
 
     def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
         """One file; a project has no other than the one that git carries."""

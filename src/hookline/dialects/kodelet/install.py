@@ -64,6 +64,7 @@ class KodeletHooks:
     scopes: ClassVar[tuple[Scope, ...]] = (Scope.USER, Scope.PROJECT)
     left_out: ClassVar[Mapping[str, str]] = {}
     takes_files: ClassVar[bool] = False
+    clients: ClassVar[tuple[str, ...]] = ("kodelet",)
 
     def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
         """One file for each type."""

@@ -28,6 +28,7 @@ class VSCodeHooks(JsonSettings):
     id = "vscode"
     support = VSCode.support
     starts_posix_shell = True
+    clients = ("code", "code-insiders", "codium")
     grouped = False
 
     def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:

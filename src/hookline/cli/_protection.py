@@ -1,0 +1,219 @@
+"""How many hooks are active here for each agent, and why not more: the one place that knows.
+
+`status`, `doctor`, `check`, `init`, `install` and `trust` all say what is found here.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import click
+
+from hookline import registry
+from hookline.app import App
+from hookline.cli._installing import installers, machine_here
+from hookline.config.discover import MANAGED_FILE, home_dir, project_root
+from hookline.doctoring.own import own_config
+from hookline.installing.records import Records
+from hookline.installing.status import Standing, has_client, standing
+from hookline.model.findings import Severity
+from hookline.model.installing import Inactive, Installer, Machine
+from hookline.model.line_test import LineReport, count_active, say_active
+from hookline.model.text import visible
+from hookline.reporting import report_line
+
+__all__ = [
+    "Protection",
+    "find_protections",
+    "is_protected",
+    "print_gap",
+    "print_protection",
+    "print_protections",
+]
+
+_STEERING = ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOOKLINE_HOME", "HOOKLINE_CONFIG")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protection:
+    """How one agent is protected in this directory."""
+
+    standing: Standing
+    active: int = 0
+    """How many hooks run for it here."""
+    gaps: tuple[Inactive, ...] = ()
+    """Why nothing is active, or not all."""
+    remarks: tuple[Inactive, ...] = ()
+    """What a person should know although they are protected."""
+    has_client: bool | None = None
+    """Whether the agent itself is on this machine; None where nobody can see it."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether hooks are active, and nothing keeps others from it."""
+        return self.active > 0 and not self.gaps
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether hookline is in this agent's settings, or should be."""
+        return bool(self.standing.installed or self.standing.inactive)
+
+
+def find_protections(
+    app: App, machine: Machine | None = None, dialects: Sequence[str] = ()
+) -> list[Protection]:
+    """For the agents named, else for all that hookline knows.
+
+    ``app`` is as the person's variables have it. An installed line may use other files: it is
+    asked which, and what it says counts.
+    """
+    machine = machine or machine_here(app.env)
+    return [_find_protection(app, machine, each) for each in installers(dialects)]
+
+
+def is_protected(found: Sequence[Protection], *, named: bool = False) -> bool:
+    """Whether every agent here runs all its hooks; ``named`` when a person asked for these."""
+    # An agent that is not on this machine leaves nothing unprotected beside one that is.
+    counted = [
+        each for each in found if named or (each.is_installed and each.has_client is not False)
+    ]
+    return bool(counted) and all(each.is_full for each in counted)
+
+
+def _find_protection(app: App, machine: Machine, installer: Installer) -> Protection:
+    stands = standing(installer, machine, Records(app.home))
+    client, name = stands.client, stands.dialect
+    there = has_client(installer, machine)
+    if not stands.installed:
+        step = f"hookline install {name}"
+        gap = Inactive(f"hookline is not installed in {client} here", step)
+        return Protection(standing=stands, gaps=stands.inactive or (gap,), has_client=there)
+    off = list(stands.inactive)
+    if there is False:
+        programs = " or ".join(f"`{each}`" for each in installer.clients)
+        why = f"{client} is not on this machine: no {programs} on your PATH"
+        gap = Inactive(why, f"install {client}, or put it on your PATH")
+        return Protection(standing=stands, gaps=(gap,), has_client=there)
+    covered = {installer.support.events[each].event for each in stands.covered}
+    best = max(stands.reports, key=lambda each: count_active(each.hooks, covered), default=None)
+    view = app if best is None or best.reads_env else _view(app, best)
+    gaps, remarks = _config_gaps(view)
+    if best is not None:
+        # What is wrong in other files than the person's own is of no use to them.
+        gaps = list(_other_files(app, view, name)) or [*gaps, *_unheard(stands, best, covered)]
+        remarks += _never_fired(stands, best)
+    active = 0 if off or best is None else count_active(best.hooks, covered)
+    if best is not None and not (active or off or gaps):
+        gaps = [Inactive(best.failure or "the installed line has no hook to run", "hookline list")]
+    return Protection(
+        standing=stands,
+        active=active,
+        gaps=(*off, *gaps),
+        remarks=tuple(remarks),
+        has_client=there,
+    )
+
+
+_INIT = "hookline init, or hookline init --user for all your projects"
+
+
+def _view(app: App, report: LineReport) -> App:
+    """As the line sees it, which believes no variable."""
+    config = os.path.dirname(os.path.dirname(report.user_file))
+    return App(env=app.env, cwd=app.cwd, home=report.home, person={"XDG_CONFIG_HOME": config})
+
+
+def _config_gaps(app: App) -> tuple[list[Inactive], list[Inactive]]:
+    """What keeps configured hooks from being active, and what is merely worth a word."""
+    found: dict[Severity, list[Inactive]] = {each: [] for each in Severity}
+    project = project_root(app.cwd, project_var=None)
+    for each in own_config(app, project, managed=MANAGED_FILE):
+        what = f"{each.where}: {each.what}" if each.file else each.what
+        found[each.severity].append(Inactive(what, each.fix))
+    gaps = found[Severity.ERROR]
+    if not gaps and not report_line(app.loader, app.cwd, app.env, "canonical").hooks:
+        gaps.append(Inactive("no config counts here, and you have none of your own", _INIT))
+    return gaps, found[Severity.WARNING]
+
+
+def _other_files(app: App, view: App, name: str) -> Iterator[Inactive]:
+    """A line that was written for other machines reads no variables; the person's shell does."""
+    pairs = [(app.home, view.home), (app.loader.user_file, view.loader.user_file)]
+    differing = [pair for pair in pairs if pair[0] != pair[1]]
+    if app.config is not None and view.config is None:
+        differing.append((app.config, "the project's own config"))
+    moved = home_dir({"HOME": app.env.get("HOME", "")}) != home_dir({})
+    names = [each for each in _STEERING if app.env.get(each) and (moved or each != "HOME")]
+    for ours, theirs in differing[:1]:
+        why = f"your environment ({', '.join(names)}) says {ours}, and the "
+        why += (
+            f"installed line uses {theirs}: what you trust or configure in the first is not active"
+        )
+        step = f"hookline install {name}, which writes a line of your own; or unset the variables"
+        yield Inactive(why, f"{step} and run hookline trust")
+
+
+def _unheard(stands: Standing, report: LineReport, covered: set[str]) -> Iterator[Inactive]:
+    """Hooks on events that hookline is not called for, and would be after an installation."""
+    lost = registry.delivered(stands.dialect) - covered
+    names = [hook.name for hook in report.hooks if not lost.isdisjoint(hook.events)]
+    if names:
+        events = ", ".join(stands.missing)
+        why = f"hookline is not called on {events}, which {', '.join(names)} wait for"
+        yield Inactive(why, f"hookline install {stands.dialect}")
+
+
+def _never_fired(stands: Standing, report: LineReport) -> Iterator[Inactive]:
+    delivered = registry.delivered(stands.dialect)
+    names = [hook.name for hook in report.hooks if delivered.isdisjoint(hook.events)]
+    if names:
+        why = f"{stands.client} never fires the events of {', '.join(names)}"
+        yield Inactive(why, "hookline matrix shows which events it has")
+
+
+# ── said to people ──────────────────────────────────────────────────────────────────────────
+
+
+def print_protections(
+    app: App,
+    dialects: Sequence[str] = (),
+    found: Sequence[Protection] | None = None,
+    more: Callable[[Protection], None] = lambda _: None,
+    told: Iterable[str] = (),
+) -> None:
+    """How many hooks are active for each agent named, or in which hookline is installed.
+
+    What puts it right is said once, and not if the reader was ``told`` already.
+    """
+    found = find_protections(app, dialects=dialects) if found is None else found
+    shown = [each for each in found if dialects or each.is_installed]
+    steps = set(told)
+    for each in shown:
+        print_protection(each, steps)
+        more(each)
+    if not shown:
+        click.secho(say_active(0), fg="red", bold=True)
+        here = " ".join(each.standing.dialect for each in found if each.has_client)
+        step = f"hookline install {here or 'AGENT'}"
+        print_gap(Inactive("hookline is installed in no agent here", step))
+        for gap in _config_gaps(app)[0]:
+            if gap.step not in steps:
+                print_gap(gap)
+
+
+def print_protection(each: Protection, told: set[str]) -> None:
+    """One agent."""
+    colour = "green" if each.is_full else "yellow" if each.active else "red"
+    said = click.style(say_active(each.active), fg=colour, bold=True)
+    click.echo(f"{each.standing.client}: {said}")
+    for word, things in (("not active", each.gaps), ("note", each.remarks)):
+        for thing in things:
+            if thing.step not in told:
+                print_gap(thing, word)
+    told.update(thing.step for thing in (*each.gaps, *each.remarks))
+
+
+def print_gap(gap: Inactive, word: str = "not active") -> None:
+    """Why, and what to do."""
+    click.echo(f"  {click.style(f'{word}:', fg='yellow')} {visible(gap.why)}")
+    click.echo(f"    {click.style('next:', bold=True)} {visible(gap.step)}")
