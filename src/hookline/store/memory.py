@@ -60,7 +60,7 @@ class SessionMemories:
             before = _read(path)
             self._write(path, before, replace(before, untold=(*before.untold, text)))
         except OSError as error:
-            raise _unkept(error) from error
+            raise StateError(self._dir, error) from error
 
     def _path(self, session: str) -> str:
         path = self._paths.get(session)

@@ -23,7 +23,6 @@ from support.cli import Machine
 HOOK = "  - {name: %s, on: pre_tool_use, match: {command: 'rm *'}, deny: No.}\n"
 ONE = "version: 1\nhooks:\n" + HOOK % "first"
 TWO = ONE + HOOK % "second"
-YES = {"HOOKLINE_TRUST": "all"}
 _NUMBER = re.compile(r"(\d+) hooks? (?:is|are) active here")
 _SAID = "Claude Code: "
 
@@ -85,13 +84,13 @@ def set_up(machine: Machine) -> None:
 
 def no_config(machine: Machine) -> None:
     set_up(machine)
-    machine.call("trust", "--revoke", "--yes", **YES)
+    machine.call("trust", "--revoke", says="yes")
     machine.config.unlink()
 
 
 def untrusted(machine: Machine) -> None:
     set_up(machine)
-    machine.call("trust", "--revoke", "--yes", **YES)
+    machine.call("trust", "--revoke", says="yes")
 
 
 def edited(machine: Machine) -> None:
@@ -101,7 +100,7 @@ def edited(machine: Machine) -> None:
 
 def paused(machine: Machine) -> None:
     set_up(machine)
-    machine.call("pause", "1h", "--yes", **YES)
+    machine.call("pause", "1h", says="yes")
 
 
 def no_client(machine: Machine) -> None:
@@ -165,7 +164,7 @@ def other_config(machine: Machine) -> None:
 
 def run(*words: str) -> Callable[[Machine], None]:
     def fix(machine: Machine) -> None:
-        done = machine.call(*words, "--yes", **YES)
+        done = machine.call(*words, says="yes")
         assert done.code == 0, done.err
 
     return fix
@@ -309,7 +308,7 @@ def test_init_says_what_is_missing_and_then_that_all_is_well(
     assert "next: hookline install claude-code\n" in done.out
     with lines.look():
         assert number_in(machine.call("install", "claude-code").out) == 4
-    machine.call("trust", "--revoke", "--yes", **YES)
+    machine.call("trust", "--revoke", says="yes")
     machine.config.unlink()
     with lines.look():
         done = machine.call("init", "--user")
