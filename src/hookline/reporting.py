@@ -37,7 +37,11 @@ def _report_hooks(
 ) -> tuple[HookReport, ...]:
     """The hooks that we run for this agent; it runs those of its own files itself."""
     mine = (hook for hook in config.hooks if dialect not in hook.run_by)
-    return tuple(HookReport(hook.name, hook.events) for hook in mine)
+    return tuple(
+        HookReport(hook.name, hook.events, *(each.message for each in problems[:1]))
+        for hook in mine
+        for problems in [loader.find_run_problems(hook, env)]
+    )
 
 
 def first_notices(

@@ -17,6 +17,7 @@ from hookline import registry
 from hookline.cli import _installing, install
 from hookline.client import PROGRAM
 from hookline.installing.asking import ask_line
+from hookline.model.installing import Call, Scope, Target
 from hookline.model.line_test import LINE_TEST, LineReport
 from support.cli import Machine
 
@@ -162,6 +163,16 @@ def other_config(machine: Machine) -> None:
     machine.env["HOOKLINE_CONFIG"] = str(machine.write("mine.yaml", TWO))
 
 
+def cannot_run(machine: Machine) -> None:
+    set_up(machine)
+    machine.trust(ONE + "  - {name: second, on: pre_tool_use, run: ./guard.sh}\n")
+
+
+def write_script(machine: Machine) -> None:
+    machine.write("guard.sh", "#!/bin/sh\n", 0o755)
+    run("trust")(machine)
+
+
 def run(*words: str) -> Callable[[Machine], None]:
     def fix(machine: Machine) -> None:
         done = machine.call(*words, says="yes")
@@ -236,6 +247,7 @@ STATES = {
     ),
     "line changed": State(line_changed, 0, INSTALL, run("install", "claude-code"), 1, False),
     "other home": State(other_home, 0, INSTALL, run("install", "claude-code"), 1, False),
+    "cannot run": State(cannot_run, 1, "guard.sh", write_script, 2),
     "other config": State(
         other_config, 1, "unset the variables", lambda m: m.env.__delitem__("HOOKLINE_CONFIG")
     ),
@@ -363,12 +375,11 @@ def test_a_test_of_the_line_is_refused_as_no_event_and_written_down_nowhere(
 EVIL = [
     "touch {mark}; hookline hook claude-code PreToolUse --timeout 600",
     "{repo}/hookline hook claude-code PreToolUse --timeout 600",
-    "python -m hookline hook claude-code PreToolUse --timeout 600",
-    "{python} -I -S -E {repo}/hookline/client/thin.py {python} hook claude-code PreToolUse",
 ]
+PROGRAMS = ["{repo}/hookline", "python -m hookline", "{python} -I -m hookline.evil"]
 
 
-@pytest.mark.parametrize("line", EVIL)
+@pytest.mark.parametrize("line", [*EVIL, *PROGRAMS])
 def test_a_line_from_a_repository_is_run_only_if_it_is_exactly_ours(
     machine: Machine, lines: Lines, line: str
 ) -> None:
@@ -376,8 +387,14 @@ def test_a_line_from_a_repository_is_run_only_if_it_is_exactly_ours(
     machine.put_client("claude")
     machine.write("hookline", f"#!/bin/sh\ntouch {mark}\n", 0o755)
     command = line.format(mark=mark, repo=machine.project, python=sys.executable)
-    entry = {"hooks": [{"type": "command", "command": command}]}
-    machine.write(".claude/settings.json", json.dumps({"hooks": {"PreToolUse": [entry]}}))
+    file = machine.write(".claude/settings.json", "")
+    if line in PROGRAMS:  # all else is as we would write it
+        target = Target(file=str(file), scope=Scope.PROJECT, personal=False)
+        call = Call(program=tuple(command.split()))
+        file.write_bytes(registry.installer("claude-code").add(target, None, call))
+    else:
+        entry = {"hooks": [{"type": "command", "command": command}]}
+        file.write_text(json.dumps({"hooks": {"PreToolUse": [entry]}}))
     with lines.look():
         for word in ("status", "doctor", "check"):
             assert number_in(machine.call(word).out) == 0
