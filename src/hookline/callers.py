@@ -1,4 +1,4 @@
-"""Who is calling: several clients run Claude Code's settings, so the command line is only a hint.
+"""Who is calling: several clients run Claude Code's settings, so the payload is asked as well.
 
 Knows the shapes in ``dialects/*/shape.toml``; must not know how any client is answered.
 """
@@ -30,6 +30,14 @@ class Callers(Struct, frozen=True, kw_only=True):
     named: str | None
     ids: tuple[str, ...]
     why: str = ""
+    others: tuple[str, ...] = ()
+    """Who else has an event of this name, where nobody is named and nobody's payload is whole."""
+
+    @property
+    def readers(self) -> tuple[str, ...]:
+        """Everybody whom the reply is to block: a payload never rules out the client named."""
+        named = (self.named,) if self.named else ()
+        return tuple(dict.fromkeys((*self.ids, *named, *self.others)))
 
     def noted(self) -> tuple[Substitution, ...]:
         """For the outcome's record, when the answer is not simply in the dialect named."""
@@ -73,7 +81,14 @@ def recognise(
     ids, why = _by_payload(named, event, data)
     if len(ids) > 1:
         ids = _by_variables(ids, named, env)
-    return Callers(named=named, ids=ids, why=why)
+    others: list[str] = []
+    if (
+        not named
+        and ids
+        and all(_shapes()[name].judge(data, event).fit < Fit.POSSIBLE for name in ids)
+    ):
+        others = [name for name, each in _shapes().items() if each.has_event(data, event)]
+    return Callers(named=named, ids=ids, why=why, others=tuple(others))
 
 
 @lru_cache(64)
@@ -98,19 +113,16 @@ def _by_payload(
 ) -> tuple[tuple[str, ...], str]:
     """Those that the payload fits best.
 
-    Where nobody's payload is complete, the one named stays beside those that miss the least: a
-    client that dropped a key since we looked is still the one whose file this is.
+    Where nobody's payload is complete, the one named comes before those that miss the least: a
+    client that changed its keys since we looked is still the one whose file this is.
     """
     seen = {name: each.judge(data, event) for name, each in _shapes().items()}
     best = max(each.rank for each in seen.values())
     if best[0] == Fit.FOREIGN:
         return ((named,) if named else ()), "the payload is no client's that we know"
-    fits = seen[named].fit if named else Fit.FOREIGN
-    ids = {
-        name
-        for name, each in seen.items()
-        if each.rank == best or (name == named and fits == best[0])
-    }
+    ids = {name for name, each in seen.items() if each.rank == best}
+    if named and (best[0] < Fit.POSSIBLE or seen[named].fit == best[0]):
+        ids |= {named}
     why = f"the payload: {seen[min(ids)].why}"
     if named and named not in ids:
         client = registry.dialect(named).support.client

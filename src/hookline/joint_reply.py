@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from hookline import registry
 from hookline.callers import Callers, shape
 from hookline.model.answers import PASS, Answer, deny
+from hookline.model.errors import DecodeError
 from hookline.model.events import EVENTS, Event, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Translated
 from hookline.model.ports import Dialect
@@ -28,6 +29,7 @@ from hookline.model.verdicts import BLOCKING, Verdict
 
 __all__ = ["Clients"]
 
+_HALTS = {"continue", "stopReason", "stop_reason", "interrupt"}
 _Standard = Callable[[Answer, Answer, bool], bool]
 # What a guard may look at in a tool call, beside its kind.
 _LOOKED_AT = ("command", "path", "url", "query", "content", "old", "new", "mcp")
@@ -51,6 +53,19 @@ class _Client(Struct, frozen=True):
 
     def hears(self, reply: Reply) -> Answer:
         """What this client makes of a reply; nothing, where it would throw it away."""
+        own, body = shape(self.dialect.id), _body(reply)
+        is_void = own is not None and own.answers and set(body) - set(own.answers)
+        if is_void and reply.exit_code == 0:
+            return PASS
+        heard = self._read(reply)
+        row = self.dialect.support.find(self.event.native_event)
+        if heard.verdict is Verdict.HALT and row is not None and not row.can("halt"):
+            # Read as a wish, which we would grant it; the client itself passes over the words.
+            rest = {key: value for key, value in body.items() if key not in _HALTS}
+            heard = self._read(replace(reply, stdout=msgspec.json.encode(rest)))
+        return heard
+
+    def _read(self, reply: Reply) -> Answer:
         try:
             return self.dialect.read_answer(
                 self.event, stdout=reply.stdout, stderr=reply.stderr, exit_code=reply.exit_code
@@ -65,13 +80,13 @@ class Clients:
     def __init__(self, callers: Callers) -> None:
         self.callers = callers
         self.ids = callers.ids
-        self._dialects = [registry.dialect(name) for name in callers.ids]
+        self._dialects = [registry.dialect(name) for name in callers.readers]
         self._clients: list[_Client] = []
 
     @property
     def support(self) -> Support:
         """The first one's, as careful about endless work as the most careful."""
-        each = [dialect.support for dialect in self._dialects]
+        each = [dialect.support for dialect in self._dialects[: len(self.ids)]]
         caps = [support.stop_cap for support in each if support.stop_cap is not None]
         return replace(
             each[0],
@@ -83,24 +98,31 @@ class Clients:
 
     def decode(self, payload: bytes, event: str | None) -> Event:
         """The event, with all that any of them would see in it. Raises DecodeError."""
+        if not self._dialects:
+            raise DecodeError(
+                "the payload does not tell who is calling; name it: `hookline hook DIALECT`"
+            )
+        meant = self._canonical(event)
         self._clients = [
-            _Client(each, each.decode(payload, self._name_for(each, event)))
-            for each in self._dialects
+            _Client(each, _read(each, payload, event, meant)) for each in self._dialects
         ]
-        first, *others = (client.event for client in self._clients)
+        events = [client.event for client in self._clients]
+        # What stands on the command line has happened, whatever the payload says.
+        named = [each for each in events if each.event_id() == meant]
+        first = (named or events)[0]
         if not isinstance(first, ToolEvent):
-            return next((each for each in (first, *others) if each.gate), first)
-        tools = [each.tool for each in others if isinstance(each, ToolEvent)]
+            return next((each for each in named or events if each.gate), first)
+        tools = [each.tool for each in events if isinstance(each, ToolEvent) and each is not first]
         return replace(first, tool=_looked_at_by_all(first.tool, tools)) if tools else first
 
-    def _name_for(self, dialect: Dialect, event: str | None) -> str | None:
-        """A name from the command line, which is in the words of the dialect named there."""
-        if event is None or dialect.support.find(event) is not None:
-            return event
-        named = [registry.dialect(self.callers.named)] if self.callers.named else []
-        rows = (each.support.find(event) for each in (*named, *self._dialects))
-        row = next(filter(None, rows), None)
-        return (_native_for(dialect, row.event) if row is not None else "") or event
+    def _canonical(self, event: str | None) -> str:
+        """The canonical event that the command line names, in whosever words; or empty."""
+        if not event:
+            return ""
+        named = (self.callers.named,) if self.callers.named else ()
+        names = (*named, *self.ids, *registry.dialect_names())
+        rows = (registry.dialect(name).support.find(event) for name in names)
+        return next((row.event for row in rows if row is not None), "")
 
     # ── out ─────────────────────────────────────────────────────────────────────────────────
 
@@ -118,7 +140,7 @@ class Clients:
     def encode(self, outcome: Outcome) -> Reply:
         """What each of them obeys at least as strictly as its own words."""
         if len(self._clients) == 1:
-            return self._closed(self._dialects[0].encode(outcome), self._clients[0])
+            return self._dialects[0].encode(outcome)
         own = [client.said(outcome) for client in self._clients]
         meant = self._meant(own)
         unsure = _adds_keys(outcome) and outcome.verdict < Verdict.DENY
@@ -164,56 +186,107 @@ class Clients:
         """
         closing = standard is _is_as_strict or all(each.verdict >= Verdict.DENY for each in meant)
         closing &= not any(client.event.continues for client in self._clients)
-        everybody = list(zip(self._clients, meant, strict=True))
-        for reply in _candidates(own, closing=closing, alone=alone):
-            if all(standard(who.hears(reply), what, who.event.gate) for who, what in everybody):
+        for reply in self._candidates(own, closing=closing, alone=alone):
+            if all(self._takes(reply, meant, standard)):
                 return reply
         return None
 
+    def _takes(self, reply: Reply, meant: Sequence[Answer], standard: _Standard) -> Iterator[bool]:
+        """Whether each of them takes a reply by this standard."""
+        for client, what in zip(self._clients, meant, strict=True):
+            yield standard(client.hears(reply), what, client.event.gate)
+
+    def _candidates(self, own: Sequence[Reply], *, closing: bool, alone: bool) -> Iterator[Reply]:
+        """Replies to choose from, those first that lean least on how we think a client reads.
+
+        All words side by side hold each one's own. Beside a deny, exit 2 closes the gate even where
+        a word is not read after all; but Copilot loses the reason to it, so it comes second where
+        it is clear who is calling. One client's words alone are the last resort for another.
+        """
+        if all(reply == own[0] for reply in own):
+            yield own[0]
+        stderr = b"".join(dict.fromkeys(reply.stderr for reply in own if reply.stderr))
+        merged = _merged([body for reply in own if (body := _body(reply))])
+        # Cursor takes an empty object for nothing to say, and nothing at all for a failure.
+        has_body = any(reply.stdout.startswith(b"{") for reply in own)
+        stdout = msgspec.json.encode(merged) + b"\n" if has_body else b""
+        told = stderr or _reason(merged).encode("utf-8", "backslashreplace")
+        closed = (Reply(stdout=stdout, stderr=told, exit_code=2), Reply(stderr=told, exit_code=2))
+        first = closing and any(reply != own[0] for reply in own[: len(self.ids)])
+        if first:
+            yield from closed
+        yield Reply(stdout=stdout, stderr=stderr)
+        if closing and not first:
+            yield from closed
+        yield from own if alone else ()
+        if not closing:
+            yield from closed
+
     def _denied(self, own: Sequence[Reply], meant: Sequence[Answer]) -> Reply:
-        """A deny that everybody obeys; where there is none, the one that most words stand in."""
+        """A deny that everybody obeys; where there is none, the client named and most others."""
         floor = [each if each.verdict < Verdict.DENY else _DENIED for each in self._meant(own)]
         floor = [max(pair, key=_strictness) for pair in zip(floor, _capped(meant), strict=True)]
-        return self._agreed(own, floor, _is_as_strict) or next(_candidates(own, closing=True))
+        agreed = self._agreed(own, floor, _is_as_strict)
+        return agreed or max(
+            self._candidates(own, closing=True, alone=True),
+            key=lambda each: self._reach(each, floor),
+        )
+
+    def _reach(self, reply: Reply, floor: Sequence[Answer]) -> tuple[int, ...]:
+        """How many events a reply closes: of the client named, of the recognised ones, of all."""
+        taken = zip(self._clients, self._takes(reply, floor, _is_as_strict), strict=True)
+        closed = [client.dialect.id for client, is_taken in taken if is_taken]
+        recognised = sum(name in self.ids for name in closed)
+        return closed.count(self.callers.named or ""), recognised, len(closed)
 
     def refuse(self, event: str | None, reason: str) -> Reply:
-        """What to say when nothing could be judged, in words that close the gate of each."""
-        named = [(each, self._name_for(each, event)) for each in self._dialects]
-        own = [dialect.refuse(name, reason) for dialect, name in named]
-        self._clients = [_Client(dialect, _blank(dialect, name)) for dialect, name in named]
-        if len(own) == 1:
-            return self._closed(own[0], self._clients[0])
-        return self._denied(own, self._meant(own))
+        """What to say when nothing could be judged, in words that close the gate of each.
 
-    def _closed(self, reply: Reply, client: _Client) -> Reply:
-        """A deny also by exit code, to a client that reads it through another one's file.
-
-        Which words it reads there, its own or the other's, is not known of each; exit 2 is.
+        Where nobody knows the event, that is every gate; with nobody named, everybody's.
         """
-        own = shape(self.ids[0])
-        if own is None or not own.denies_by_exit or self.callers.named in {None, *self.ids}:
-            return reply
-        heard = client.hears(reply)
-        if heard.verdict < Verdict.DENY or client.event.continues:
-            return reply
-        stderr = reply.stderr or f"{heard.reason}\n".encode("utf-8", "backslashreplace")
-        return replace(reply, stderr=stderr, exit_code=2)
+        meant = self._canonical(event)
+        dialects = self._dialects if self.callers.named or (self.ids and meant) else _everybody()
+        pairs = [(each, _native(each, event, meant)) for each in dialects]
+        known = [(each, name) for each, name in pairs if name]
+        gates = ((each, name) for each in dialects for name in _gates(each))
+        self._clients = [_Client(each, _blank(each, name)) for each, name in known or gates]
+        own = [each.dialect.refuse(each.event.native_event, reason) for each in self._clients]
+        return own[0] if len(own) == 1 else self._denied(own, self._meant(own))
 
 
 # ── names ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _native_for(dialect: Dialect, event: str) -> str:
+def _native(dialect: Dialect, event: str | None, meant: str) -> str:
+    """A dialect's name of the event on the command line; empty when it has none."""
+    if event and dialect.support.find(event) is not None:
+        return event
     rows = dialect.support.events.items()
-    return next((native for native, row in rows if row.event == event), "")
+    return next((native for native, row in rows if row.event == meant), "")
 
 
-def _blank(dialect: Dialect, name: str | None) -> Event:
-    """An event of which only the name is known; the strictest when not even that is."""
-    row = dialect.support.find(name or "")
-    native = name if row is not None else _native_for(dialect, "pre_tool_use")
-    cls = EVENTS[row.event if row is not None else "pre_tool_use"]
-    event: Event = cls(native_event=native or "", dialect=dialect.id)
+def _gates(dialect: Dialect) -> list[str]:
+    return [native for native, row in dialect.support.events.items() if row.is_gate]
+
+
+def _everybody() -> list[Dialect]:
+    names = registry.dialect_names()
+    return [registry.dialect(name) for name in names if shape(name) is not None]
+
+
+def _read(dialect: Dialect, payload: bytes, event: str | None, meant: str) -> Event:
+    """The event as this client means it. Raises DecodeError."""
+    found = dialect.decode(payload, event)
+    if not meant or found.event_id() == meant:
+        return found
+    native = _native(dialect, None, meant)
+    return dialect.decode(payload, native) if native else found
+
+
+def _blank(dialect: Dialect, native: str) -> Event:
+    """An event of which only the name is known."""
+    cls = EVENTS[dialect.support.events[native].event]
+    event: Event = cls(native_event=native, dialect=dialect.id)
     return event
 
 
@@ -272,27 +345,6 @@ def _says_all(heard: Answer, meant: Answer, gate: bool) -> bool:
 
 
 # ── replies to choose from ──────────────────────────────────────────────────────────────────
-
-
-def _candidates(own: Sequence[Reply], *, closing: bool, alone: bool = True) -> Iterator[Reply]:
-    """Replies to choose from, those first that lean least on how we think a client reads.
-
-    All words side by side hold each one's own, and beside a deny exit 2 closes the gate even where
-    a word is not read after all; one client's words alone are the last resort for another.
-    """
-    if all(reply == own[0] for reply in own):
-        yield own[0]
-    stderr = b"".join(dict.fromkeys(reply.stderr for reply in own if reply.stderr))
-    merged = _merged([body for reply in own if (body := _body(reply))])
-    stdout = msgspec.json.encode(merged) + b"\n" if merged else b""
-    told = stderr or _reason(merged).encode("utf-8", "backslashreplace")
-    closed = (Reply(stdout=stdout, stderr=told, exit_code=2), Reply(stderr=told, exit_code=2))
-    if closing:
-        yield from closed
-    yield Reply(stdout=stdout, stderr=stderr)
-    yield from own if alone else ()
-    if not closing:
-        yield from closed
 
 
 def _body(reply: Reply) -> dict[str, Any]:

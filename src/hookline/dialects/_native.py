@@ -99,11 +99,28 @@ class JsonDialect(ABC):
         return data
 
     def native_name(self, data: Mapping[str, Any], given: str | None) -> str:
-        """The native event: the payload's own word, else the one on the command line."""
-        said = data.get(self.keys.event)
-        name = said if isinstance(said, str) and said else given
+        """The event on the command line, if this platform has it; else the payload's own word.
+
+        Where neither holds anything back, the payload's word is more precise: clients call the
+        Stop hook of a custom agent as SubagentStop.
+        """
+        said, given = self.own_name(self.event_in(data)), self.own_name(given or "")
+        name = said or given
         if not name:
             raise DecodeError(f"the payload names no event: no `{self.keys.event}` in it")
+        if name == given or (row := self.support.find(given)) is None:
+            return name
+        own = self.support.find(said)
+        if own is None or own.event == row.event or row.can_block or own.can_block:
+            return given
+        return said
+
+    def event_in(self, data: Mapping[str, Any]) -> str:
+        """The event that the payload names; empty where it names none."""
+        return _text(data.get(self.keys.event))
+
+    def own_name(self, name: str) -> str:
+        """This platform's name of an event, where it also answers to another platform's."""
         return name
 
     def common(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
@@ -183,12 +200,13 @@ class JsonDialect(ABC):
 
     def refuse(self, event: str | None, reason: str) -> Reply:
         """Deny on a gate event or an unknown one; a line on stderr everywhere else."""
-        row = self.support.find(event or "")
+        event = self.own_name(event or "")
+        row = self.support.find(event)
         stderr = f"hookline: {visible(reason)}\n".encode()
-        if row is not None and (not EVENTS[row.event].gate or EVENTS[row.event].continues):
+        if row is not None and not row.is_gate:
             return Reply(stderr=stderr)
         cls = EVENTS[row.event] if row is not None else EVENTS["pre_tool_use"]
-        name = event if row is not None and event else self.native_for("pre_tool_use")
+        name = event if row is not None else self.native_for("pre_tool_use")
         blocked = Outcome(event=cls(native_event=name, dialect=self.id), answer=deny(reason))
         reply = self.encode(blocked)
         return Reply(stdout=reply.stdout, stderr=reply.stderr or stderr, exit_code=reply.exit_code)

@@ -140,14 +140,23 @@ class Shape(Struct, frozen=True, forbid_unknown_fields=True):
 
     forms: tuple[Form, ...]
     variables: tuple[str, ...] = ()
-    denies_by_exit: bool = False
-    """Through another client's file only exit 2 is promised to deny, in whatever words."""
+    answers: tuple[str, ...] = ()
+    """The keys of its answers, where an answer with any other key beside them may be void."""
 
     def judge(self, data: Mapping[str, Any], event: str | None) -> Likeness:
         """How well a payload fits this client, in the form that it fits best."""
         if len(self.forms) == 1:
             return self.forms[0].judge(data, event)
         return max((form.judge(data, event) for form in self.forms), key=lambda each: each.rank)
+
+    def has_event(self, data: Mapping[str, Any], event: str | None) -> bool:
+        """Whether the payload or the command line names an event of this client."""
+        for form in self.forms:
+            said = data.get(form.names)
+            known = isinstance(said, str) and said in form.events
+            if known or (event in form.events and not form.always_marked):
+                return True
+        return False
 
     def is_set(self, env: Mapping[str, str]) -> bool:
         """Whether this client's variables are there, its own or inherited."""

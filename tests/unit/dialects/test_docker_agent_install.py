@@ -294,7 +294,7 @@ def test_only_the_command_line_tells_the_lanes_apart() -> None:
     nameless = {k: v for k, v in client.payload(PREEMPT).items() if k != "hook_event_name"}
     assert DIALECT.decode(json.dumps(nameless).encode(), PREEMPT).native_event == PREEMPT
     other = json.dumps(client.payload("session_start")).encode()
-    assert isinstance(DIALECT.decode(other, PREEMPT), SessionStart)
+    assert DIALECT.decode(other, PREEMPT).native_event == PREEMPT
 
 
 def test_a_hook_inside_ours_sees_one_event_on_both_lanes() -> None:

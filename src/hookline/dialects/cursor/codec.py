@@ -78,9 +78,8 @@ class Cursor(JsonDialect):
         """The event; on Windows a byte order mark stands before every payload."""
         return super().decode(payload.removeprefix(BOM_UTF8), event)
 
-    def native_name(self, data: Mapping[str, Any], given: str | None) -> str:
+    def own_name(self, name: str) -> str:
         """Cursor's own name of the event, whichever file asked for it."""
-        name = super().native_name(data, given)
         return _CLAUDE_CODE.get(name, name)
 
     def common(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
