@@ -4,6 +4,7 @@ Knows the shapes in ``dialects/*/shape.toml``; must not know how any client is a
 """
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Collection, Mapping
 from functools import cache, lru_cache
 from typing import Any
@@ -20,8 +21,6 @@ __all__ = ["AUTO", "Callers", "recognise", "shape"]
 
 AUTO = "auto"
 """What stands on the command line in place of a dialect when nobody is named."""
-
-_BOM = b"\xef\xbb\xbf"
 
 
 class Callers(Struct, frozen=True, kw_only=True):
@@ -98,7 +97,7 @@ def _alone(named: str) -> Callers:
 
 def _object(payload: bytes) -> dict[str, Any] | None:
     try:
-        data = peeked(payload.removeprefix(_BOM))
+        data = peeked(payload.removeprefix(BOM_UTF8))
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
     return data if isinstance(data, dict) else None

@@ -54,8 +54,7 @@ class _Client(Struct, frozen=True):
     def hears(self, reply: Reply) -> Answer:
         """What this client makes of a reply; nothing, where it would throw it away."""
         own, body = shape(self.dialect.id), _body(reply)
-        is_void = own is not None and own.answers and set(body) - set(own.answers)
-        if is_void and reply.exit_code == 0:
+        if own is not None and own.voids(reply.exit_code, body, self.event.native_event):
             return PASS
         heard = self._read(reply)
         row = self.dialect.support.find(self.event.native_event)
@@ -72,6 +71,28 @@ class _Client(Struct, frozen=True):
             )
         except Exception:
             return PASS
+
+
+class _Reading:
+    """A payload as one client would mean it."""
+
+    def __init__(self, dialect: Dialect, payload: bytes, event: str | None) -> None:
+        self.dialect, self._payload, self._given = dialect, payload, event
+        self.event: Event | None = None
+        self.error: DecodeError | None = None
+        try:
+            self.event = dialect.decode(payload, event)
+        except DecodeError as exc:
+            self.error = exc
+        self.event_id = self.event.event_id() if self.event is not None else ""
+        self.row = dialect.support.find(self.event.native_event if self.event is not None else "")
+
+    def as_(self, meant: str) -> Event | None:
+        """As the canonical event that is meant, if this client has it. Raises DecodeError."""
+        if self.event_id == meant or (self._given is None and self.row is not None):
+            return self.event
+        native = _native(self.dialect, None, meant)
+        return self.dialect.decode(self._payload, native) if native else self.event
 
 
 class Clients:
@@ -102,16 +123,26 @@ class Clients:
             raise DecodeError(
                 "the payload does not tell who is calling; name it: `hookline hook DIALECT`"
             )
-        meant = self._canonical(event)
-        self._clients = [
-            _Client(each, _read(each, payload, event, meant)) for each in self._dialects
+        read = [_Reading(each, payload, event) for each in self._dialects]
+        # Where the payload alone tells, a gate comes first, and then what the client named reads.
+        named = self.callers.named
+        known = [
+            (not each.row.is_gate, each.dialect.id != named, each) for each in read if each.row
         ]
+        meant = self._canonical(event)
+        if not meant and known:
+            meant = min(known, key=lambda each: each[:2])[2].event_id
+        self._clients = [
+            _Client(each.dialect, found) for each in read if (found := each.as_(meant))
+        ]
+        if not self._clients:
+            raise next(each.error for each in read if each.error is not None)
         events = [client.event for client in self._clients]
         # What stands on the command line has happened, whatever the payload says.
-        named = [each for each in events if each.event_id() == meant]
-        first = (named or events)[0]
+        fitting = [each for each in events if each.event_id() == meant] or events
+        first = fitting[0]
         if not isinstance(first, ToolEvent):
-            return next((each for each in named or events if each.gate), first)
+            return next((each for each in fitting if each.gate), first)
         tools = [each.tool for each in events if isinstance(each, ToolEvent) and each is not first]
         return replace(first, tool=_looked_at_by_all(first.tool, tools)) if tools else first
 
@@ -129,7 +160,7 @@ class Clients:
     def translate(self, outcome: Outcome) -> Translated:
         """As far as all of them can take it; a halt that several read closes the gates as well."""
         if len(self._clients) == 1:
-            return self._dialects[0].translate(outcome)
+            return self._clients[0].dialect.translate(outcome)
         done = [client.dialect.translate(client.own(outcome)) for client in self._clients]
         latch = next((each.latch for each in done if each.latch), "")
         if outcome.verdict is Verdict.HALT:
@@ -140,16 +171,16 @@ class Clients:
     def encode(self, outcome: Outcome) -> Reply:
         """What each of them obeys at least as strictly as its own words."""
         if len(self._clients) == 1:
-            return self._dialects[0].encode(outcome)
+            return self._clients[0].dialect.encode(outcome)
         own = [client.said(outcome) for client in self._clients]
         meant = self._meant(own)
         unsure = _adds_keys(outcome) and outcome.verdict < Verdict.DENY
         # Whoever is denied needs no more than that, and words beside it are words to trip over.
         denied = all(each.verdict >= Verdict.DENY for each in meant)
         standards = (_says_as_much,) if denied else (_says_all, _says_as_much, _is_as_strict)
-        # Whose words a client follows when it reads another one's is our belief alone. A rewrite
-        # rests on them entirely, so it has to be there in each one's own.
-        alone = outcome.answer.rewrite.input is None
+        # Whose words a client follows when it reads another one's is our belief alone. A rewrite or
+        # a question rests on them entirely, so it has to be there in each one's own.
+        alone = outcome.answer.rewrite.input is None and outcome.verdict is not Verdict.ASK
         for standard in () if unsure else standards:
             found = self._agreed(own, meant, standard, alone=alone)
             if found is not None:
@@ -207,18 +238,21 @@ class Clients:
             yield own[0]
         stderr = b"".join(dict.fromkeys(reply.stderr for reply in own if reply.stderr))
         merged = _merged([body for reply in own if (body := _body(reply))])
+        if merged.get("decision") == "deny":
+            merged["decision"] = "block"  # which Gemini CLI takes as well, and others know
         # Cursor takes an empty object for nothing to say, and nothing at all for a failure.
         has_body = any(reply.stdout.startswith(b"{") for reply in own)
         stdout = msgspec.json.encode(merged) + b"\n" if has_body else b""
         told = stderr or _reason(merged).encode("utf-8", "backslashreplace")
         closed = (Reply(stdout=stdout, stderr=told, exit_code=2), Reply(stderr=told, exit_code=2))
-        first = closing and any(reply != own[0] for reply in own[: len(self.ids)])
+        is_clear = bool(self.ids) and all(reply == own[0] for reply in own[: len(self.ids)])
+        first = closing and not is_clear
         if first:
             yield from closed
         yield Reply(stdout=stdout, stderr=stderr)
         if closing and not first:
             yield from closed
-        yield from own if alone else ()
+        yield from dict.fromkeys(own) if alone else ()
         if not closing:
             yield from closed
 
@@ -245,13 +279,22 @@ class Clients:
         Where nobody knows the event, that is every gate; with nobody named, everybody's.
         """
         meant = self._canonical(event)
-        dialects = self._dialects if self.callers.named or (self.ids and meant) else _everybody()
+        dialects = self._dialects
+        if self.callers.named is None and not (self.ids and meant):
+            everybody = _everybody()
+            having = [each for each in everybody if each.support.find(event or "") is not None]
+            dialects = having or everybody
         pairs = [(each, _native(each, event, meant)) for each in dialects]
         known = [(each, name) for each, name in pairs if name]
         gates = ((each, name) for each in dialects for name in _gates(each))
         self._clients = [_Client(each, _blank(each, name)) for each, name in known or gates]
         own = [each.dialect.refuse(each.event.native_event, reason) for each in self._clients]
-        return own[0] if len(own) == 1 else self._denied(own, self._meant(own))
+        if len(own) == 1:
+            return own[0]
+        if not known and self.callers.named is None:
+            replies = self._candidates(own, closing=True, alone=False)
+            return next(each for each in replies if each.exit_code == 2)
+        return self._denied(own, self._meant(own))
 
 
 # ── names ───────────────────────────────────────────────────────────────────────────────────
@@ -272,15 +315,6 @@ def _gates(dialect: Dialect) -> list[str]:
 def _everybody() -> list[Dialect]:
     names = registry.dialect_names()
     return [registry.dialect(name) for name in names if shape(name) is not None]
-
-
-def _read(dialect: Dialect, payload: bytes, event: str | None, meant: str) -> Event:
-    """The event as this client means it. Raises DecodeError."""
-    found = dialect.decode(payload, event)
-    if not meant or found.event_id() == meant:
-        return found
-    native = _native(dialect, None, meant)
-    return dialect.decode(payload, native) if native else found
 
 
 def _blank(dialect: Dialect, native: str) -> Event:

@@ -5,6 +5,7 @@ that expects this platform, and the refusal when nothing can be judged are the s
 """
 
 from abc import ABC, abstractmethod
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, ClassVar
@@ -65,6 +66,7 @@ class JsonDialect(ABC):
 
     def decode(self, payload: bytes, event: str | None = None) -> Event:
         """The canonical event in a native payload; an event nobody knows becomes ``other``."""
+        payload = payload.removeprefix(BOM_UTF8)  # which Windows puts before everything
         data = self.parse(payload)
         native = self.native_name(data, event)
         row = self.support.find(native)
