@@ -14,7 +14,7 @@ from hookline.config.load import Loader
 from hookline.config.types import Config, Kit
 from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
-from hookline.model.errors import HooklineError
+from hookline.model.errors import DecodeError, HooklineError
 from hookline.model.events import Event, SessionStart, ToolEvent
 from hookline.model.hook import Hook, Layer
 from hookline.model.journal import JournalSettings
@@ -244,6 +244,8 @@ class App:
     ) -> Outcome:
         """Runs the hooks of ``event``. Raises HooklineError when the config cannot be loaded."""
         depth = _depth(self.env)
+        if "\0" in event.cwd:
+            raise DecodeError("the event's cwd has a NUL character in it, which no directory has")
         if not event.cwd.startswith("/"):
             if not self.cwd:
                 raise HooklineError("nobody can say where this happened: the directory is gone")

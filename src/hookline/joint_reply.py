@@ -54,7 +54,7 @@ class _Client(Struct, frozen=True):
     def hears(self, reply: Reply) -> Answer:
         """What this client makes of a reply; nothing, where it would throw it away."""
         own, body = shape(self.dialect.id), _body(reply)
-        if own is not None and own.voids(reply.exit_code, body, self.event.native_event):
+        if own is not None and own.is_void(reply.exit_code, body, self.event.native_event):
             return PASS
         heard = self._read(reply)
         row = self.dialect.support.find(self.event.native_event)
@@ -73,7 +73,7 @@ class _Client(Struct, frozen=True):
             return PASS
 
 
-class _Reading:
+class _Decoded:
     """A payload as one client would mean it."""
 
     def __init__(self, dialect: Dialect, payload: bytes, event: str | None) -> None:
@@ -87,11 +87,11 @@ class _Reading:
         self.event_id = self.event.event_id() if self.event is not None else ""
         self.row = dialect.support.find(self.event.native_event if self.event is not None else "")
 
-    def as_(self, meant: str) -> Event | None:
+    def read_as(self, meant: str) -> Event | None:
         """As the canonical event that is meant, if this client has it. Raises DecodeError."""
         if self.event_id == meant or (self._given is None and self.row is not None):
             return self.event
-        native = _native(self.dialect, None, meant)
+        native = _find_native(self.dialect, None, meant)
         return self.dialect.decode(self._payload, native) if native else self.event
 
 
@@ -123,17 +123,17 @@ class Clients:
             raise DecodeError(
                 "the payload does not tell who is calling; name it: `hookline hook DIALECT`"
             )
-        read = [_Reading(each, payload, event) for each in self._dialects]
+        read = [_Decoded(each, payload, event) for each in self._dialects]
         # Where the payload alone tells, a gate comes first, and then what the client named reads.
         named = self.callers.named
         known = [
             (not each.row.is_gate, each.dialect.id != named, each) for each in read if each.row
         ]
-        meant = self._canonical(event)
+        meant = self._find_canonical(event)
         if not meant and known:
             meant = min(known, key=lambda each: each[:2])[2].event_id
         self._clients = [
-            _Client(each.dialect, found) for each in read if (found := each.as_(meant))
+            _Client(each.dialect, found) for each in read if (found := each.read_as(meant))
         ]
         if not self._clients:
             raise next(each.error for each in read if each.error is not None)
@@ -146,7 +146,7 @@ class Clients:
         tools = [each.tool for each in events if isinstance(each, ToolEvent) and each is not first]
         return replace(first, tool=_looked_at_by_all(first.tool, tools)) if tools else first
 
-    def _canonical(self, event: str | None) -> str:
+    def _find_canonical(self, event: str | None) -> str:
         """The canonical event that the command line names, in whosever words; or empty."""
         if not event:
             return ""
@@ -218,11 +218,11 @@ class Clients:
         closing = standard is _is_as_strict or all(each.verdict >= Verdict.DENY for each in meant)
         closing &= not any(client.event.continues for client in self._clients)
         for reply in self._candidates(own, closing=closing, alone=alone):
-            if all(self._takes(reply, meant, standard)):
+            if all(self._test(reply, meant, standard)):
                 return reply
         return None
 
-    def _takes(self, reply: Reply, meant: Sequence[Answer], standard: _Standard) -> Iterator[bool]:
+    def _test(self, reply: Reply, meant: Sequence[Answer], standard: _Standard) -> Iterator[bool]:
         """Whether each of them takes a reply by this standard."""
         for client, what in zip(self._clients, meant, strict=True):
             yield standard(client.hears(reply), what, client.event.gate)
@@ -263,12 +263,12 @@ class Clients:
         agreed = self._agreed(own, floor, _is_as_strict)
         return agreed or max(
             self._candidates(own, closing=True, alone=True),
-            key=lambda each: self._reach(each, floor),
+            key=lambda each: self._count_closed(each, floor),
         )
 
-    def _reach(self, reply: Reply, floor: Sequence[Answer]) -> tuple[int, ...]:
+    def _count_closed(self, reply: Reply, floor: Sequence[Answer]) -> tuple[int, ...]:
         """How many events a reply closes: of the client named, of the recognised ones, of all."""
-        taken = zip(self._clients, self._takes(reply, floor, _is_as_strict), strict=True)
+        taken = zip(self._clients, self._test(reply, floor, _is_as_strict), strict=True)
         closed = [client.dialect.id for client, is_taken in taken if is_taken]
         recognised = sum(name in self.ids for name in closed)
         return closed.count(self.callers.named or ""), recognised, len(closed)
@@ -278,15 +278,15 @@ class Clients:
 
         Where nobody knows the event, that is every gate; with nobody named, everybody's.
         """
-        meant = self._canonical(event)
+        meant = self._find_canonical(event)
         dialects = self._dialects
         if self.callers.named is None and not (self.ids and meant):
-            everybody = _everybody()
+            everybody = _list_dialects()
             having = [each for each in everybody if each.support.find(event or "") is not None]
             dialects = having or everybody
-        pairs = [(each, _native(each, event, meant)) for each in dialects]
+        pairs = [(each, _find_native(each, event, meant)) for each in dialects]
         known = [(each, name) for each, name in pairs if name]
-        gates = ((each, name) for each in dialects for name in _gates(each))
+        gates = ((each, name) for each in dialects for name in _list_gates(each))
         self._clients = [_Client(each, _blank(each, name)) for each, name in known or gates]
         own = [each.dialect.refuse(each.event.native_event, reason) for each in self._clients]
         if len(own) == 1:
@@ -300,7 +300,7 @@ class Clients:
 # ── names ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _native(dialect: Dialect, event: str | None, meant: str) -> str:
+def _find_native(dialect: Dialect, event: str | None, meant: str) -> str:
     """A dialect's name of the event on the command line; empty when it has none."""
     if event and dialect.support.find(event) is not None:
         return event
@@ -308,11 +308,11 @@ def _native(dialect: Dialect, event: str | None, meant: str) -> str:
     return next((native for native, row in rows if row.event == meant), "")
 
 
-def _gates(dialect: Dialect) -> list[str]:
+def _list_gates(dialect: Dialect) -> list[str]:
     return [native for native, row in dialect.support.events.items() if row.is_gate]
 
 
-def _everybody() -> list[Dialect]:
+def _list_dialects() -> list[Dialect]:
     names = registry.dialect_names()
     return [registry.dialect(name) for name in names if shape(name) is not None]
 

@@ -72,11 +72,12 @@ class Case(Struct, frozen=True, kw_only=True):
         return own | payload
 
 
-def case_in(path: Path) -> Case:
+def read_case(path: Path) -> Case:
     """The case in a regression file."""
     data = json.loads(path.read_text(encoding="utf-8"))
     coded = data.pop("payload_base64", None)
     text = data.pop("payload", "")
+    data.pop("why", None)
     return Case(payload=base64.b64decode(coded) if coded else text.encode(), **data)
 
 
@@ -147,11 +148,11 @@ class Desks:
 
 
 @cache
-def _model(name: str) -> Any:
+def _load_model(name: str) -> Any:
     return import_module(f"support.clients.{name.replace('-', '_')}")
 
 
-def flaw_in(case: Case, reply: Reply) -> str:
+def find_flaw(case: Case, reply: Reply) -> str:
     """What is wrong with the reply; empty when the law holds."""
     told = reply.stdout + reply.stderr
     if b"Error: " in told or b"Traceback" in told:
@@ -159,35 +160,35 @@ def flaw_in(case: Case, reply: Reply) -> str:
     named = None if case.dialect == AUTO else case.dialect
     callers = recognise(named, case.event, case.payload, case.env)
     if not callers.ids:
-        return _flaw_unrecognised(case, reply)
+        return _find_flaw_unrecognised(case, reply)
     flaws = []
     if named:
-        natives = _events_of(named, case)
-        flaws += [_flaw_under(named, native, case, reply) for native in natives]
+        natives = _list_events(named, case)
+        flaws += [_find_flaw_under(named, native, case, reply) for native in natives]
     for name in callers.ids:
         if name == named or not all(_has_joint_reply(each, name, case) for each in callers.readers):
             continue
-        native = _meant_by(name, case)
+        native = _find_event(name, case)
         if native:
-            flaws.append(_flaw_under(name, native, case, reply))
+            flaws.append(_find_flaw_under(name, native, case, reply))
     return next(filter(None, flaws), "")
 
 
-def _flaw_unrecognised(case: Case, reply: Reply) -> str:
-    rows = {name: row for name in NATIVE if (row := _events(name).get(case.event or ""))}
+def _find_flaw_unrecognised(case: Case, reply: Reply) -> str:
+    rows = {name: row for name in NATIVE if (row := _load_events(name).get(case.event or ""))}
     if rows and not any(row.is_gate for row in rows.values()):
         return "" if reply.exit_code == 0 else "what is no gate was refused"
     if reply.exit_code == 2 and reply.stderr.strip() and len(rows) != 1:
         return ""
     flaws = (
-        _flaw_under(name, str(case.event), case, reply)
+        _find_flaw_under(name, str(case.event), case, reply)
         for name in rows
         if all(_has_joint_reply(name, other, case) for other in rows)
     )
     return next(filter(None, flaws), "" if rows else "not recognised, and not denied")
 
 
-def _said(name: str, payload: bytes) -> str:
+def _read_name(name: str, payload: bytes) -> str:
     """The event that the payload names, by this client's own rules."""
     try:
         return registry.dialect(name).decode(payload, None).native_event
@@ -195,56 +196,56 @@ def _said(name: str, payload: bytes) -> str:
         return ""
 
 
-def _events_of(name: str, case: Case) -> list[str]:
+def _list_events(name: str, case: Case) -> list[str]:
     """The events at which the client named may be."""
     events = registry.dialect(name).support.events
     if case.event in events:
         return [case.event]
     if case.event is None:
-        said = _said(name, case.payload)
+        said = _read_name(name, case.payload)
         if said in events:
             return [said]
         callers = recognise(name, None, case.payload, case.env)
-        if any(_said(each, case.payload) in _events(each) for each in callers.ids):
-            return [meant] if (meant := _meant_by(name, case)) else []
+        if any(_read_name(each, case.payload) in _load_events(each) for each in callers.ids):
+            return [meant] if (meant := _find_event(name, case)) else []
         # It may be any of them that has been renamed, or its name is broken.
         return [native for native, row in events.items() if row.is_gate and row.can("deny")]
-    meant = _meant_by(name, case)
+    meant = _find_event(name, case)
     return [meant] if meant else []
 
 
-def _meant_by(name: str, case: Case) -> str:
+def _find_event(name: str, case: Case) -> str:
     """The event at which a client is by the command line, in its own words; empty for none."""
     events = registry.dialect(name).support.events
     if case.event in events:
         return str(case.event)
-    said = _said(name, case.payload)
-    wanted = _canonical(case)
+    said = _read_name(name, case.payload)
+    wanted = _find_canonical(case)
     if said in events and (case.event is None or wanted in {"", events[said].event}):
         return said
     return next((native for native, row in events.items() if row.event == wanted), "")
 
 
-def _events(name: str) -> Mapping[str, EventSupport]:
+def _load_events(name: str) -> Mapping[str, EventSupport]:
     return registry.dialect(name).support.events
 
 
-def _canonical(case: Case) -> str:
+def _find_canonical(case: Case) -> str:
     """The canonical event that the command line names, or else the payload."""
     named = case.dialect if case.dialect != AUTO else None
     for name in (*([named] if named else []), *NATIVE):
-        if case.event and case.event in _events(name):
-            return _events(name)[case.event].event
+        if case.event and case.event in _load_events(name):
+            return _load_events(name)[case.event].event
     for name in recognise(named, case.event, case.payload, case.env).readers:
-        if (said := _said(name, case.payload)) in _events(name):
-            return _events(name)[said].event
+        if (said := _read_name(name, case.payload)) in _load_events(name):
+            return _load_events(name)[said].event
     return ""
 
 
-def _flaw_under(name: str, native: str, case: Case, reply: Reply) -> str:
+def _find_flaw_under(name: str, native: str, case: Case, reply: Reply) -> str:
     """What is wrong with a reply that this client reads on this event."""
     row = registry.dialect(name).support.events[native]
-    model = _model(name)
+    model = _load_model(name)
     if native in getattr(model, "NEVER_FIRE", ()):
         return ""
     given = model.payload(native) if hasattr(model, "payload") else {}
@@ -272,17 +273,17 @@ def _has_joint_reply(one: str, other: str, case: Case) -> bool:
     Some need exit 0; Codex and Cursor take no answer there with a word that they do not know, and
     Codex ends a compaction by nothing else.
     """
-    first, second = _meant_by(one, case), _meant_by(other, case)
+    first, second = _find_event(one, case), _find_event(other, case)
     strict = {"codex", "cursor"}
     if (one in strict and _needs_exit_0(other, second)) or (
         other in strict and _needs_exit_0(one, first)
     ):
         return False
-    return not ("codex" in {one, other} and _canonical(case) == "pre_compact")
+    return not ("codex" in {one, other} and _find_canonical(case) == "pre_compact")
 
 
 def _needs_exit_0(name: str, native: str) -> bool:
-    row = _events(name).get(native)
+    row = _load_events(name).get(native)
     is_prompt = row is not None and row.event == "user_prompt_submit"
     return (
         name in {"kodelet", "basecoat"}
@@ -295,7 +296,7 @@ def _needs_exit_0(name: str, native: str) -> bool:
 
 
 @cache
-def captures() -> tuple[tuple[str, str, str], ...]:
+def load_captures() -> tuple[tuple[str, str, str], ...]:
     """Every recorded payload: dialect, event, JSON."""
     found = []
     for path in sorted(DIALECTS.glob("*/captures/**/*.json")):
@@ -304,27 +305,27 @@ def captures() -> tuple[tuple[str, str, str], ...]:
             name = path.relative_to(DIALECTS).parts[0].replace("_", "-")
             found.append((name, str(data["event"]), json.dumps(data["payload"])))
     for name in NATIVE:  # also for events that nobody has recorded
-        if hasattr(_model(name), "payload"):
+        if hasattr(_load_model(name), "payload"):
             for native in registry.dialect(name).support.events:
-                if native not in getattr(_model(name), "NEVER_FIRE", ()):
+                if native not in getattr(_load_model(name), "NEVER_FIRE", ()):
                     try:
-                        found.append((name, native, json.dumps(_model(name).payload(native))))
+                        found.append((name, native, json.dumps(_load_model(name).payload(native))))
                     except KeyError:
                         continue
     return tuple(found)
 
 
 @cache
-def _at_gates() -> tuple[tuple[str, str, str], ...]:
+def _load_gate_captures() -> tuple[tuple[str, str, str], ...]:
     def is_gate(name: str, event: str) -> bool:
         row = registry.dialect(name).support.find(event)
         return row is not None and row.is_gate
 
-    return tuple(each for each in captures() if is_gate(each[0], each[1]))
+    return tuple(each for each in load_captures() if is_gate(each[0], each[1]))
 
 
 @cache
-def _variables() -> tuple[str, ...]:
+def _load_variables() -> tuple[str, ...]:
     folders = (DIALECTS / name.replace("-", "_") / "shape.json" for name in NATIVE)
     found = (json.loads(path.read_text(encoding="utf-8")).get("variables", ()) for path in folders)
     return tuple(name for names in found for name in names)
@@ -332,7 +333,7 @@ def _variables() -> tuple[str, ...]:
 
 _EVENT_KEYS = ("hook_event_name", "hookEventName", "event", "hook", "hookName")
 _ODD_VALUES: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1.5, 10**30, 1e308, "", "x", "\0", "a\0b", "\ud800", "é" * 50, [], {},
+    None, True, False, 0, -1, 1.5, 10**30, 1e308, "", "x", "\0", "/srv/a\0b", "\ud800", "é" * 50, [], {},
     [[]], ["PreToolUse"], {"command": "ls"}, {"a": {"b": [1, None]}}, "/etc/passwd", "PreToolUse",
     "2026-11-15T18:49:30.511Z", 1794768566518,
 )  # fmt: skip
@@ -344,9 +345,9 @@ _NEW_KEYS = (
 )  # fmt: skip
 
 
-def _odd_name(rng: random.Random, name: str) -> Any:
+def _make_odd_name(rng: random.Random, name: str) -> Any:
     """Something in place of an event's name."""
-    other = rng.choice(captures())
+    other = rng.choice(load_captures())
     return rng.choice(
         [
             f"{name}2", f"{name} ", f" {name}", name.lower(), name.upper(), name.swapcase(),
@@ -379,8 +380,8 @@ def _mutate(rng: random.Random, data: dict[str, Any], event: str) -> dict[str, A
         return data | {key: [data[key], data[key]]}
     if kind == 5:
         named = [each for each in _EVENT_KEYS if each in data] or ["hook_event_name"]
-        return data | {rng.choice(named): _odd_name(rng, event)}
-    other = json.loads(rng.choice(captures())[2])
+        return data | {rng.choice(named): _make_odd_name(rng, event)}
+    other = json.loads(rng.choice(load_captures())[2])
     if kind == 6:
         return other | data
     some = rng.sample(sorted(other), k=rng.randint(1, len(other)))
@@ -405,10 +406,12 @@ def _garble(rng: random.Random, payload: bytes) -> bytes:
     )  # fmt: skip
 
 
-def cases(rng: random.Random) -> Iterator[Case]:
+def make_cases(rng: random.Random) -> Iterator[Case]:
     """Cases without end."""
     while True:
-        own, event, text = rng.choice(_at_gates() if rng.random() < 0.8 else captures())
+        own, event, text = rng.choice(
+            _load_gate_captures() if rng.random() < 0.8 else load_captures()
+        )
         data = json.loads(text)
         for _ in range(rng.choice((0, 1, 1, 1, 2, 2, 3, 5, 9))):
             data = _mutate(rng, data, event)
@@ -416,15 +419,15 @@ def cases(rng: random.Random) -> Iterator[Case]:
         raw = payload.encode("utf-8", "surrogatepass")
         if rng.random() < 0.1:
             raw = _garble(rng, raw)
-        dialect, given = _called(rng, own, event)
+        dialect, given = _choose_line(rng, own, event)
         env = {}
         if rng.random() < 0.3:
-            env = dict.fromkeys(rng.sample(_variables(), k=rng.randint(1, 4)), "1")
+            env = dict.fromkeys(rng.sample(_load_variables(), k=rng.randint(1, 4)), "1")
         rule = "ask" if rng.random() < 0.1 else "deny"
         yield Case(dialect=dialect, event=given, payload=raw, env=env, rule=rule)
 
 
-def _called(rng: random.Random, own: str, event: str) -> tuple[str, str | None]:
+def _choose_line(rng: random.Random, own: str, event: str) -> tuple[str, str | None]:
     """What stands on the command line: mostly the client's own line, or one that it borrowed."""
     draw = rng.random()
     if draw < 0.5:
@@ -447,22 +450,22 @@ def _called(rng: random.Random, own: str, event: str) -> tuple[str, str | None]:
 # ── running many ────────────────────────────────────────────────────────────────────────────
 
 
-def failures(seed: int, count: int) -> list[tuple[Case, str]]:
+def find_failures(seed: int, count: int) -> list[tuple[Case, str]]:
     """The cases among ``count`` that break the law."""
     found = []
     with tempfile.TemporaryDirectory() as folder:
         desks = Desks(Path(folder))
-        made = cases(random.Random(seed))
+        made = make_cases(random.Random(seed))
         for _ in range(count):
             case = next(made)
-            if why := flaw_in(case, desks.answer(case)):
+            if why := find_flaw(case, desks.answer(case)):
                 found.append((case, why))
         desks.close()
     return found
 
 
-def _chunk(job: tuple[int, int]) -> list[tuple[Case, str]]:
-    return failures(*job)
+def _run_chunk(job: tuple[int, int]) -> list[tuple[Case, str]]:
+    return find_failures(*job)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -481,7 +484,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     found: list[tuple[Case, str]] = []
     with get_context("fork").Pool(options.processes) as pool:
         jobs = [(seed + number, each) for number, each in enumerate(sizes)]
-        for some in pool.imap_unordered(_chunk, jobs):
+        for some in pool.imap_unordered(_run_chunk, jobs):
             found += some
             for case, why in some[:20]:
                 print(f"{keep(case, why)}: {why[:600]}", flush=True)

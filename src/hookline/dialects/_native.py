@@ -106,7 +106,7 @@ class JsonDialect(ABC):
         Where neither holds anything back, the payload's word is more precise: clients call the
         Stop hook of a custom agent as SubagentStop.
         """
-        said, given = self.own_name(self.event_in(data)), self.own_name(given or "")
+        said, given = self.to_own_name(self.read_event_name(data)), self.to_own_name(given or "")
         name = said or given
         if not name:
             raise DecodeError(f"the payload names no event: no `{self.keys.event}` in it")
@@ -117,11 +117,11 @@ class JsonDialect(ABC):
             return given
         return said
 
-    def event_in(self, data: Mapping[str, Any]) -> str:
+    def read_event_name(self, data: Mapping[str, Any]) -> str:
         """The event that the payload names; empty where it names none."""
         return _text(data.get(self.keys.event))
 
-    def own_name(self, name: str) -> str:
+    def to_own_name(self, name: str) -> str:
         """This platform's name of an event, where it also answers to another platform's."""
         return name
 
@@ -202,7 +202,7 @@ class JsonDialect(ABC):
 
     def refuse(self, event: str | None, reason: str) -> Reply:
         """Deny on a gate event or an unknown one; a line on stderr everywhere else."""
-        event = self.own_name(event or "")
+        event = self.to_own_name(event or "")
         row = self.support.find(event)
         stderr = f"hookline: {visible(reason)}\n".encode()
         if row is not None and not row.is_gate:

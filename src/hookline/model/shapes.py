@@ -160,7 +160,7 @@ class Shape(Struct, frozen=True, forbid_unknown_fields=True):
                 return True
         return False
 
-    def voids(self, exit_code: int, answer: Mapping[str, Any], event: str) -> bool:
+    def is_void(self, exit_code: int, answer: Mapping[str, Any], event: str) -> bool:
         """Whether this client throws an answer away, whatever it says."""
         if event in self.reads_only:
             return exit_code != 0 or self.reads_only[event] not in answer

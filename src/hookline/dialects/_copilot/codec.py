@@ -13,11 +13,11 @@ from hookline.dialects._copilot import answers
 from hookline.dialects._copilot.names import (
     FIELDS,
     camel_name,
-    cased,
     guess_name,
     is_pascal,
-    name_in,
+    match_casing,
     pascal_name,
+    read_name,
     snake_keys,
 )
 from hookline.dialects._copilot.payloads import FAMILY, changed_input, native_payload
@@ -61,12 +61,12 @@ class CopilotDialect(JsonDialect):
 
     def native_name(self, data: Mapping[str, Any], given: str | None) -> str:
         """The event, in the casing of the payload's keys; a guess, where nobody names it."""
-        name = given or self.event_in(data) or guess_name(data)
-        return cased(super().native_name(data, name), data)
+        name = given or self.read_event_name(data) or guess_name(data)
+        return match_casing(super().native_name(data, name), data)
 
-    def event_in(self, data: Mapping[str, Any]) -> str:
+    def read_event_name(self, data: Mapping[str, Any]) -> str:
         """The payload's own word, which most payloads lack."""
-        return name_in(data)
+        return read_name(data)
 
     def common(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
         """A sub-agent's own session counts as its parent's: what holds there holds below it."""

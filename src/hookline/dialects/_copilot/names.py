@@ -11,11 +11,11 @@ __all__ = [
     "CAMEL_KEYS",
     "FIELDS",
     "camel_name",
-    "cased",
     "guess_name",
     "is_pascal",
-    "name_in",
+    "match_casing",
     "pascal_name",
+    "read_name",
     "snake_keys",
 ]
 
@@ -117,7 +117,7 @@ def snake_keys(data: Mapping[str, Any]) -> dict[str, Any]:
     return {_SNAKE[key]: value for key, value in data.items() if key in _SNAKE} | dict(data)
 
 
-def name_in(data: Mapping[str, Any]) -> str:
+def read_name(data: Mapping[str, Any]) -> str:
     """The event that a payload names; empty where it names none."""
     words = (data.get(key) for key in ("hook_event_name", "hookName"))
     return next((word for word in words if isinstance(word, str)), "")
@@ -128,9 +128,9 @@ def guess_name(data: Mapping[str, Any]) -> str:
     return next((name for name, keys in _SHAPES.items() if keys <= data.keys()), "")
 
 
-def cased(name: str, data: Mapping[str, Any]) -> str:
+def match_casing(name: str, data: Mapping[str, Any]) -> str:
     """An event's name in the casing of a payload's keys, which is that of the hook file's key."""
     if "sessionId" not in data and "session_id" in data:
         return pascal_name(name)
-    one_form = name_in(data) or ("agent_id" in data and "agentId" not in data)
+    one_form = read_name(data) or ("agent_id" in data and "agentId" not in data)
     return name if one_form else camel_name(name)

@@ -51,7 +51,7 @@ class BaseCoat(JsonDialect):
 
     # ── in ──────────────────────────────────────────────────────────────────────────────────
 
-    def own_name(self, name: str) -> str:
+    def to_own_name(self, name: str) -> str:
         """BaseCoat's name of an event, from any platform's."""
         own = {each.casefold(): each for each in self.support.events}
         return own.get(name.casefold()) or _ALSO.get(name.casefold(), name)

@@ -73,7 +73,7 @@ class Cursor(JsonDialect):
 
     # ── in ──────────────────────────────────────────────────────────────────────────────────
 
-    def own_name(self, name: str) -> str:
+    def to_own_name(self, name: str) -> str:
         """Cursor's own name of the event, whichever file asked for it."""
         return _CLAUDE_CODE.get(name, name)
 
