@@ -29,14 +29,13 @@ class Callers(Struct, frozen=True, kw_only=True):
     named: str | None
     ids: tuple[str, ...]
     why: str = ""
-    others: tuple[str, ...] = ()
-    """Who else has an event of this name, where nobody is named and nobody's payload is whole."""
+    is_certain: bool = True
+    """Whether somebody is named, or the payload has all that one of these clients sends."""
 
     @property
     def readers(self) -> tuple[str, ...]:
         """Everybody whom the reply is to block: a payload never rules out the client named."""
-        named = (self.named,) if self.named else ()
-        return tuple(dict.fromkeys((*self.ids, *named, *self.others)))
+        return self.ids if self.named in {None, *self.ids} else (*self.ids, str(self.named))
 
     def noted(self) -> tuple[Substitution, ...]:
         """For the outcome's record, when the answer is not simply in the dialect named."""
@@ -80,14 +79,9 @@ def recognise(
     ids, why = _by_payload(named, event, data)
     if len(ids) > 1:
         ids = _by_variables(ids, named, env)
-    others: list[str] = []
-    if (
-        not named
-        and ids
-        and all(_shapes()[name].judge(data, event).fit < Fit.POSSIBLE for name in ids)
-    ):
-        others = [name for name, each in _shapes().items() if each.has_event(data, event)]
-    return Callers(named=named, ids=ids, why=why, others=tuple(others))
+    fits = (each.judge(data, event).fit for name, each in _shapes().items() if name in ids)
+    is_certain = named is not None or any(fit >= Fit.POSSIBLE for fit in fits)
+    return Callers(named=named, ids=ids, why=why, is_certain=is_certain)
 
 
 @lru_cache(64)
@@ -155,6 +149,7 @@ def _by_variables(
 
 def _unreadable(named: str | None, env: Mapping[str, str]) -> Callers:
     """The callers of a payload that tells nothing: the one named, and whose variables are set."""
-    ids = {name for name, each in _shapes().items() if each.is_set(env)}
+    found = {name for name, each in _shapes().items() if each.is_set(env)}
     why = "the payload cannot be read, and the variables of these are set"
-    return Callers(named=named, ids=_in_order(ids | ({named} if named else set()), named), why=why)
+    ids = _in_order(found | ({named} if named else set()), named)
+    return Callers(named=named, ids=ids, why=why, is_certain=named is not None)

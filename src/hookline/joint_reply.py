@@ -23,7 +23,8 @@ from hookline.model.events import EVENTS, Event, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Translated
 from hookline.model.ports import Dialect
 from hookline.model.rewriting import rewritten
-from hookline.model.support import Support
+from hookline.model.support import EventSupport, Support
+from hookline.model.text import visible
 from hookline.model.tools import Tool, ToolKind
 from hookline.model.verdicts import BLOCKING, Verdict
 
@@ -73,28 +74,6 @@ class _Client(Struct, frozen=True):
             return PASS
 
 
-class _Decoded:
-    """A payload as one client would mean it."""
-
-    def __init__(self, dialect: Dialect, payload: bytes, event: str | None) -> None:
-        self.dialect, self._payload, self._given = dialect, payload, event
-        self.event: Event | None = None
-        self.error: DecodeError | None = None
-        try:
-            self.event = dialect.decode(payload, event)
-        except DecodeError as exc:
-            self.error = exc
-        self.event_id = self.event.event_id() if self.event is not None else ""
-        self.row = dialect.support.find(self.event.native_event if self.event is not None else "")
-
-    def read_as(self, meant: str) -> Event | None:
-        """As the canonical event that is meant, if this client has it. Raises DecodeError."""
-        if self.event_id == meant or (self._given is None and self.row is not None):
-            return self.event
-        native = _find_native(self.dialect, None, meant)
-        return self.dialect.decode(self._payload, native) if native else self.event
-
-
 class Clients:
     """Everybody who may be calling, spoken to as one."""
 
@@ -119,25 +98,28 @@ class Clients:
 
     def decode(self, payload: bytes, event: str | None) -> Event:
         """The event, with all that any of them would see in it. Raises DecodeError."""
-        if not self._dialects:
+        if not self.callers.is_certain:
             raise DecodeError(
                 "the payload does not tell who is calling; name it: `hookline hook DIALECT`"
             )
-        read = [_Decoded(each, payload, event) for each in self._dialects]
-        # Where the payload alone tells, a gate comes first, and then what the client named reads.
-        named = self.callers.named
-        known = [
-            (not each.row.is_gate, each.dialect.id != named, each) for each in read if each.row
-        ]
+        read = [(each, *_decode(each, payload, event)) for each in self._dialects]
         meant = self._find_canonical(event)
-        if not meant and known:
-            meant = min(known, key=lambda each: each[:2])[2].event_id
-        self._clients = [
-            _Client(each.dialect, found) for each in read if (found := each.read_as(meant))
-        ]
-        if not self._clients:
-            raise next(each.error for each in read if each.error is not None)
+        if not meant:
+            # By the payload alone: a gate before what is none, the client named before others.
+            known = [(row, each.id != self.callers.named) for each, _, row in read if row]
+            known.sort(key=lambda each: (not each[0].is_gate, each[1]))
+            meant = known[0][0].event if known else ""
+        self._clients = []
+        for each, own, row in read:
+            fits = own and (own.event_id() == meant or (event is None and row))
+            native = "" if fits else _find_native(each, None, meant)
+            found = each.decode(payload, native) if native else own
+            self._clients += [_Client(each, found)] if found else []
         events = [client.event for client in self._clients]
+        events = events or [self._dialects[0].decode(payload, event)]  # raises what is wrong
+        name = events[0].native_event
+        if not meant and name != event:
+            raise DecodeError(f"`{visible(name[:60])}` is not an event that hookline knows")
         # What stands on the command line has happened, whatever the payload says.
         fitting = [each for each in events if each.event_id() == meant] or events
         first = fitting[0]
@@ -280,10 +262,9 @@ class Clients:
         """
         meant = self._find_canonical(event)
         dialects = self._dialects
-        if self.callers.named is None and not (self.ids and meant):
-            everybody = _list_dialects()
-            having = [each for each in everybody if each.support.find(event or "") is not None]
-            dialects = having or everybody
+        if not self.callers.is_certain:
+            having = [each for each in _list_dialects() if each.support.find(event or "")]
+            dialects = list(dict.fromkeys((*dialects, *having))) or _list_dialects()
         pairs = [(each, _find_native(each, event, meant)) for each in dialects]
         known = [(each, name) for each, name in pairs if name]
         gates = ((each, name) for each in dialects for name in _list_gates(each))
@@ -291,7 +272,7 @@ class Clients:
         own = [each.dialect.refuse(each.event.native_event, reason) for each in self._clients]
         if len(own) == 1:
             return own[0]
-        if not known and self.callers.named is None:
+        if not known and not self.callers.readers:
             replies = self._candidates(own, closing=True, alone=False)
             return next(each for each in replies if each.exit_code == 2)
         return self._denied(own, self._meant(own))
@@ -306,6 +287,17 @@ def _find_native(dialect: Dialect, event: str | None, meant: str) -> str:
         return event
     rows = dialect.support.events.items()
     return next((native for native, row in rows if row.event == meant), "")
+
+
+def _decode(
+    dialect: Dialect, payload: bytes, event: str | None
+) -> tuple[Event | None, EventSupport | None]:
+    """The event as this client means it, if it has one of that name, and its row."""
+    try:
+        found = dialect.decode(payload, event)
+    except DecodeError:
+        return None, None
+    return found, dialect.support.find(found.native_event)
 
 
 def _list_gates(dialect: Dialect) -> list[str]:

@@ -166,7 +166,8 @@ def find_flaw(case: Case, reply: Reply) -> str:
         natives = _list_events(named, case)
         flaws += [_find_flaw_under(named, native, case, reply) for native in natives]
     for name in callers.ids:
-        if name == named or not all(_has_joint_reply(each, name, case) for each in callers.readers):
+        readers = {*callers.readers, *(() if callers.is_certain else _list_having(case.event))}
+        if name == named or not all(_has_joint_reply(each, name, case) for each in readers):
             continue
         native = _find_event(name, case)
         if native:
@@ -228,6 +229,10 @@ def _find_event(name: str, case: Case) -> str:
 
 def _load_events(name: str) -> Mapping[str, EventSupport]:
     return registry.dialect(name).support.events
+
+
+def _list_having(event: str | None) -> list[str]:
+    return [name for name in NATIVE if event in _load_events(name)]
 
 
 def _find_canonical(case: Case) -> str:

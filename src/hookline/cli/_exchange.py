@@ -13,11 +13,10 @@ from hookline import registry
 from hookline._version import __version__
 from hookline.cli._hook_options import AUTO, HookOptions, parse, words_in
 from hookline.model.errors import DecodeError, HooklineError, sentence
-from hookline.model.events import Event, Other
+from hookline.model.events import Event
 from hookline.model.events.base import new_id
 from hookline.model.journal import Entry
 from hookline.model.outcome import Outcome, Reply
-from hookline.model.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,21 +80,9 @@ class Exchange:
         if self.clients is None:  # else what is read depends on who else is meant
             self.again = partial(self.speaker.decode, self.arrived.payload, self.name)
         event = self.speaker.decode(self.arrived.payload, self.name)
-        if isinstance(event, Other):
-            self._check_name(event)
         self.event = event = replace(event, id=self.arrived.id) if self.arrived.id else event
         self.name = self.name or event.native_event or event.event_id()
         return event
-
-    def _check_name(self, event: Event) -> None:
-        """Raises DecodeError for an event that nobody knows, unless the command line asks for it.
-
-        Some gate of the client may be called so now.
-        """
-        name, dialect = event.native_event, event.dialect
-        is_known = self.named == "canonical" or name == self.name
-        if not is_known and registry.dialect(dialect).support.find(name) is None:
-            raise DecodeError(f"`{visible(name[:60])}` is not an event that hookline knows")
 
     def encoded(self, outcome: Outcome) -> Reply:
         """The outcome in the client's words."""
@@ -117,13 +104,7 @@ class Exchange:
         if self.speaker is None:
             # Without a caller only the exit code is left, and 2 blocks wherever anything does.
             return Reply(stderr=f"{reason}\n".encode(errors="replace"), exit_code=2)
-        speaker = self.speaker
-        if self.named and self.named != "canonical" and self.clients is None and not self.name:
-            from hookline.callers import Callers
-            from hookline.joint_reply import Clients
-
-            speaker = Clients(Callers(named=self.named, ids=(self.named,)))  # at any of its gates
-        return speaker.refuse(self.name, reason)
+        return self.speaker.refuse(self.name, reason)
 
     def entry(self, reply: Reply) -> Entry:
         """For the journal."""
@@ -162,15 +143,11 @@ def _clients(
     if named is None or named == "canonical":
         return None  # no client's: whoever says this means it
     callers = _recognise()(None if named == AUTO else named, event, payload, env)
-    if callers.ids == (named,) and _has_event(named, event):
-        return None
+    if callers.ids == (named,) and event and registry.dialect(named).support.find(event):
+        return None  # else the event has to be looked for, among all that this client has
     from hookline.joint_reply import Clients
 
     return Clients(callers)
-
-
-def _has_event(named: str, event: str | None) -> bool:
-    return not event or registry.dialect(named).support.find(event) is not None
 
 
 @cache

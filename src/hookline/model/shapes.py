@@ -151,15 +151,6 @@ class Shape(Struct, frozen=True, forbid_unknown_fields=True):
             return self.forms[0].judge(data, event)
         return max((form.judge(data, event) for form in self.forms), key=lambda each: each.rank)
 
-    def has_event(self, data: Mapping[str, Any], event: str | None) -> bool:
-        """Whether the payload or the command line names an event of this client."""
-        for form in self.forms:
-            said = data.get(form.names)
-            known = isinstance(said, str) and said in form.events
-            if known or (event in form.events and not form.always_marked):
-                return True
-        return False
-
     def is_void(self, exit_code: int, answer: Mapping[str, Any], event: str) -> bool:
         """Whether this client throws an answer away, whatever it says."""
         if event in self.reads_only:
