@@ -30,7 +30,6 @@ from hookline.model.verdicts import BLOCKING, Verdict
 
 __all__ = ["Clients"]
 
-_HALTS = {"continue", "stopReason", "stop_reason", "interrupt"}
 _Standard = Callable[[Answer, Answer, bool], bool]
 # What a guard may look at in a tool call, beside its kind.
 _LOOKED_AT = ("command", "path", "url", "query", "content", "old", "new", "mcp")
@@ -54,24 +53,19 @@ class _Client(Struct, frozen=True):
 
     def hears(self, reply: Reply) -> Answer:
         """What this client makes of a reply; nothing, where it would throw it away."""
-        own, body = shape(self.dialect.id), _body(reply)
-        if own is not None and own.is_void(reply.exit_code, body, self.event.native_event):
+        native = self.event.native_event
+        own, row = shape(self.dialect.id), self.dialect.support.find(native)
+        if own is not None and own.is_void(reply.exit_code, _body(reply), native):
             return PASS
-        heard = self._read(reply)
-        row = self.dialect.support.find(self.event.native_event)
-        if heard.verdict is Verdict.HALT and row is not None and not row.can("halt"):
-            # Read as a wish, which we would grant it; the client itself passes over the words.
-            rest = {key: value for key, value in body.items() if key not in _HALTS}
-            heard = self._read(replace(reply, stdout=msgspec.json.encode(rest)))
-        return heard
-
-    def _read(self, reply: Reply) -> Answer:
         try:
-            return self.dialect.read_answer(
+            heard = self.dialect.read_answer(
                 self.event, stdout=reply.stdout, stderr=reply.stderr, exit_code=reply.exit_code
             )
         except Exception:
             return PASS
+        # We would grant a hook's halt anywhere; the client passes over it where it has none.
+        is_lost = heard.verdict is Verdict.HALT and row is not None and not row.can("halt")
+        return PASS if is_lost else heard
 
 
 class Clients:
@@ -109,12 +103,15 @@ class Clients:
             known = [(row, each.id != self.callers.named) for each, _, row in read if row]
             known.sort(key=lambda each: (not each[0].is_gate, each[1]))
             meant = known[0][0].event if known else ""
-        self._clients = []
+        self._clients, others = [], []
         for each, own, row in read:
-            fits = own and (own.event_id() == meant or (event is None and row))
-            native = "" if fits else _find_native(each, None, meant)
-            found = each.decode(payload, native) if native else own
-            self._clients += [_Client(each, found)] if found else []
+            if own and (own.event_id() == meant or (event is None and row)):
+                self._clients.append(_Client(each, own))
+            elif native := _find_native(each, None, meant):
+                self._clients.append(_Client(each, each.decode(payload, native)))
+            elif own:
+                others.append(_Client(each, own))
+        self._clients = self._clients or others
         events = [client.event for client in self._clients]
         events = events or [self._dialects[0].decode(payload, event)]  # raises what is wrong
         name = events[0].native_event
@@ -228,15 +225,11 @@ class Clients:
         told = stderr or _reason(merged).encode("utf-8", "backslashreplace")
         closed = (Reply(stdout=stdout, stderr=told, exit_code=2), Reply(stderr=told, exit_code=2))
         is_clear = bool(self.ids) and all(reply == own[0] for reply in own[: len(self.ids)])
-        first = closing and not is_clear
-        if first:
-            yield from closed
+        yield from closed if closing and not is_clear else ()
         yield Reply(stdout=stdout, stderr=stderr)
-        if closing and not first:
-            yield from closed
+        yield from closed if closing and is_clear else ()
         yield from dict.fromkeys(own) if alone else ()
-        if not closing:
-            yield from closed
+        yield from () if closing else closed
 
     def _denied(self, own: Sequence[Reply], meant: Sequence[Answer]) -> Reply:
         """A deny that everybody obeys; where there is none, the client named and most others."""
