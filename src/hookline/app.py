@@ -243,7 +243,6 @@ class App:
         self, event: Event, *, timeout: float | None = None, client: Client | None = None
     ) -> Outcome:
         """Runs the hooks of ``event``. Raises HooklineError when the config cannot be loaded."""
-        depth = _depth(self.env)
         if "\0" in event.cwd:
             raise DecodeError("the event's cwd has a NUL character in it, which no directory has")
         if not event.cwd.startswith("/"):
@@ -258,7 +257,7 @@ class App:
             project_dir=root,
             deadline=None if timeout is None else monotonic() + timeout,
             attempt=self.attempt,
-            depth=depth,
+            depth=_depth(self.env),
             umask=self.umask,
             home=self.home,
             own=self._own,

@@ -17,11 +17,13 @@ from msgspec.structs import replace
 
 from hookline import registry
 from hookline.callers import Callers, shape
+from hookline.model import replies
 from hookline.model.answers import PASS, Answer, deny
 from hookline.model.errors import DecodeError
 from hookline.model.events import EVENTS, Event, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Translated
 from hookline.model.ports import Dialect
+from hookline.model.replies import cap_at_deny, is_as_strict, says_all, says_as_much
 from hookline.model.rewriting import rewritten
 from hookline.model.support import EventSupport, Support
 from hookline.model.text import visible
@@ -55,7 +57,7 @@ class _Client(Struct, frozen=True):
         """What this client makes of a reply; nothing, where it would throw it away."""
         native = self.event.native_event
         own, row = shape(self.dialect.id), self.dialect.support.find(native)
-        if own is not None and own.is_void(reply.exit_code, _body(reply), native):
+        if own is not None and own.is_void(reply.exit_code, replies.read_body(reply), native):
             return PASS
         try:
             heard = self.dialect.read_answer(
@@ -156,7 +158,7 @@ class Clients:
         unsure = _adds_keys(outcome) and outcome.verdict < Verdict.DENY
         # Whoever is denied needs no more than that, and words beside it are words to trip over.
         denied = all(each.verdict >= Verdict.DENY for each in meant)
-        standards = (_says_as_much,) if denied else (_says_all, _says_as_much, _is_as_strict)
+        standards = (says_as_much,) if denied else (says_all, says_as_much, is_as_strict)
         # Whose words a client follows when it reads another one's is our belief alone. A rewrite or
         # a question rests on them entirely, so it has to be there in each one's own.
         alone = outcome.answer.rewrite.input is None and outcome.verdict is not Verdict.ASK
@@ -194,7 +196,7 @@ class Clients:
 
         ``alone``: one client's words may do for all of them.
         """
-        closing = standard is _is_as_strict or all(each.verdict >= Verdict.DENY for each in meant)
+        closing = standard is is_as_strict or all(each.verdict >= Verdict.DENY for each in meant)
         closing &= not any(client.event.continues for client in self._clients)
         for reply in self._candidates(own, closing=closing, alone=alone):
             if all(self._test(reply, meant, standard)):
@@ -216,13 +218,13 @@ class Clients:
         if all(reply == own[0] for reply in own):
             yield own[0]
         stderr = b"".join(dict.fromkeys(reply.stderr for reply in own if reply.stderr))
-        merged = _merged([body for reply in own if (body := _body(reply))])
+        merged = replies.merge_bodies([body for reply in own if (body := replies.read_body(reply))])
         if merged.get("decision") == "deny":
             merged["decision"] = "block"  # which Gemini CLI takes as well, and others know
         # Cursor takes an empty object for nothing to say, and nothing at all for a failure.
         has_body = any(reply.stdout.startswith(b"{") for reply in own)
         stdout = msgspec.json.encode(merged) + b"\n" if has_body else b""
-        told = stderr or _reason(merged).encode("utf-8", "backslashreplace")
+        told = stderr or replies.find_reason(merged).encode("utf-8", "backslashreplace")
         closed = (Reply(stdout=stdout, stderr=told, exit_code=2), Reply(stderr=told, exit_code=2))
         is_clear = bool(self.ids) and all(reply == own[0] for reply in own[: len(self.ids)])
         yield from closed if closing and not is_clear else ()
@@ -233,9 +235,9 @@ class Clients:
 
     def _denied(self, own: Sequence[Reply], meant: Sequence[Answer]) -> Reply:
         """A deny that everybody obeys; where there is none, the client named and most others."""
-        floor = [each if each.verdict < Verdict.DENY else _DENIED for each in self._meant(own)]
-        floor = [max(pair, key=_strictness) for pair in zip(floor, _capped(meant), strict=True)]
-        agreed = self._agreed(own, floor, _is_as_strict)
+        pairs = zip(map(cap_at_deny, self._meant(own)), map(cap_at_deny, meant), strict=True)
+        floor = [max(pair, key=lambda each: each.verdict.strictness) for pair in pairs]
+        agreed = self._agreed(own, floor, is_as_strict)
         return agreed or max(
             self._candidates(own, closing=True, alone=True),
             key=lambda each: self._count_closed(each, floor),
@@ -243,7 +245,7 @@ class Clients:
 
     def _count_closed(self, reply: Reply, floor: Sequence[Answer]) -> tuple[int, ...]:
         """How many events a reply closes: of the client named, of the recognised ones, of all."""
-        taken = zip(self._clients, self._test(reply, floor, _is_as_strict), strict=True)
+        taken = zip(self._clients, self._test(reply, floor, is_as_strict), strict=True)
         closed = [client.dialect.id for client, is_taken in taken if is_taken]
         recognised = sum(name in self.ids for name in closed)
         return closed.count(self.callers.named or ""), recognised, len(closed)
@@ -324,74 +326,3 @@ def _adds_keys(outcome: Outcome) -> bool:
     """Whether a rewrite sets a key that is not in the input: under whose name is a guess."""
     event, change = outcome.event, outcome.answer.rewrite.input
     return isinstance(event, ToolEvent) and bool(set(change or ()) - set(event.tool.input))
-
-
-# ── what a reply does ───────────────────────────────────────────────────────────────────────
-
-_DENIED = deny("denied")
-
-
-def _strictness(answer: Answer) -> int:
-    return answer.verdict.strictness
-
-
-def _capped(answers: Sequence[Answer]) -> list[Answer]:
-    """Answers no stricter than a deny, which is what takes the place of all of them."""
-    return [_DENIED if each.verdict > Verdict.DENY else each for each in answers]
-
-
-def _is_as_strict(heard: Answer, meant: Answer, gate: bool) -> bool:
-    """Nothing gets through that was meant to be held back or changed."""
-    if heard.verdict < meant.verdict:
-        return False
-    if gate and heard.verdict >= Verdict.DENY:
-        return True
-    # Where there is no gate, a deny alone leaves the output that was to be replaced.
-    changed = heard.rewrite == meant.rewrite
-    return changed and bool(heard.follow_up) == bool(meant.follow_up)
-
-
-def _says_as_much(heard: Answer, meant: Answer, gate: bool) -> bool:
-    """The same happens, though something beside it may be lost."""
-    return heard.verdict is meant.verdict and _is_as_strict(heard, meant, gate)
-
-
-def _says_all(heard: Answer, meant: Answer, gate: bool) -> bool:
-    """Also the texts arrive."""
-    return _says_as_much(heard, meant, gate) and all(
-        bool(getattr(heard, part)) >= bool(getattr(meant, part)) for part in ("context", "notice")
-    )
-
-
-# ── replies to choose from ──────────────────────────────────────────────────────────────────
-
-
-def _body(reply: Reply) -> dict[str, Any]:
-    try:
-        body = msgspec.json.decode(reply.stdout)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return {}
-    return body if isinstance(body, dict) else {}
-
-
-def _merged(bodies: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """All keys; of two values the first, since what comes of it is asked again afterwards."""
-    whole: dict[str, Any] = {}
-    for body in bodies:
-        for key, value in body.items():
-            known = whole.get(key)
-            if isinstance(known, dict) and isinstance(value, dict):
-                whole[key] = _merged([known, value])
-            else:
-                whole.setdefault(key, value)
-    return whole
-
-
-def _reason(body: dict[str, Any]) -> str:
-    """A reason somewhere in an answer: exit 2 counts for some only with a text beside it."""
-    own = body.get("hookSpecificOutput")
-    places = (body, own if isinstance(own, dict) else {})
-    words = ("permissionDecisionReason", "reason", "message", "user_message", "stopReason")
-    texts = (place.get(word) for word in words for place in places)
-    found = next((text for text in texts if isinstance(text, str) and text.strip()), "")
-    return f"{found or 'blocked by a hook'}\n"

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from hookline.dialects._shown import changes, shown
 from hookline.dialects._translate import PASSED, translate
+from hookline.dialects._wire import joined, said
 from hookline.model.answers import PASS, Answer, deny
 from hookline.model.errors import DecodeError
 from hookline.model.events import EVENTS, Agent, Event, Other, Task, ToolEvent, UserPromptSubmit
@@ -101,11 +102,7 @@ class JsonDialect(ABC):
         return data
 
     def native_name(self, data: Mapping[str, Any], given: str | None) -> str:
-        """The event on the command line, if this platform has it; else the payload's own word.
-
-        Where neither holds anything back, the payload's word is more precise: clients call the
-        Stop hook of a custom agent as SubagentStop.
-        """
+        """The event on the command line, if this platform has it; else the payload's own word."""
         said, given = self.to_own_name(self.read_event_name(data)), self.to_own_name(given or "")
         name = said or given
         if not name:
@@ -115,7 +112,7 @@ class JsonDialect(ABC):
         own = self.support.find(said)
         if own is None or own.event == row.event or row.can_block or own.can_block:
             return given
-        return said
+        return said  # more precise: clients call a custom agent's Stop hook as SubagentStop
 
     def read_event_name(self, data: Mapping[str, Any]) -> str:
         """The event that the payload names; empty where it names none."""
@@ -348,13 +345,3 @@ def _is_text(event: str) -> Mapping[str, bool]:
 _BUILT = {"agent", "raw", "tool", "task", "calls"}
 _ROOT = Agent()
 _NO_FIELDS: Mapping[str, str] = {}
-
-
-def joined(texts: tuple[str, ...]) -> str:
-    """Several texts for one place."""
-    return "\n\n".join(texts)
-
-
-def said(stream: bytes) -> str:
-    """A stream as text, without the white space round it."""
-    return stream.decode("utf-8", "replace").strip()
