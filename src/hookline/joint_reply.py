@@ -101,10 +101,13 @@ class Clients:
         read = [(each, *_decode(each, payload, event)) for each in self._dialects]
         meant = self._find_canonical(event)
         if not meant:
-            # By the payload alone: a gate before what is none, the client named before others.
-            known = [(row, each.id != self.callers.named) for each, _, row in read if row]
-            known.sort(key=lambda each: (not each[0].is_gate, each[1]))
-            meant = known[0][0].event if known else ""
+            named_first = sorted(read, key=lambda each: each[0].id != self.callers.named)
+            rows = [row for _, _, row in named_first if row]
+            gates = sorted({row.event for row in rows if row.is_gate})
+            if len(gates) > 1:
+                told = " or ".join(gates)
+                raise DecodeError(f"this may be {told}; name it: `hookline hook DIALECT EVENT`")
+            meant = [*gates, *(row.event for row in rows), ""][0]
         self._clients, others = [], []
         for each, own, row in read:
             if own and (own.event_id() == meant or (event is None and row)):

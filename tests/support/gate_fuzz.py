@@ -178,7 +178,7 @@ def find_flaw(case: Case, reply: Reply) -> str:
 def _find_flaw_unrecognised(case: Case, reply: Reply) -> str:
     rows = {name: row for name in NATIVE if (row := _load_events(name).get(case.event or ""))}
     if rows and not any(row.is_gate for row in rows.values()):
-        return "" if reply.exit_code == 0 else "what is no gate was refused"
+        return "what is no gate was refused" if reply.exit_code == 2 else ""
     if reply.exit_code == 2 and reply.stderr.strip() and len(rows) != 1:
         return ""
     flaws = (

@@ -14,7 +14,7 @@ from hookline.installing.changes import apply, plan_install, plan_uninstall
 from hookline.installing.records import Records
 from hookline.model.answers import Answer, Rewrite, allow, ask, deny
 from hookline.model.errors import DecodeError
-from hookline.model.events import PreToolUse, SessionStart
+from hookline.model.events import PreToolUse
 from hookline.model.installing import Installed, InstallError, Machine, Scope, Target
 from hookline.model.outcome import Outcome
 from hookline.model.rewriting import rewritten
