@@ -43,6 +43,10 @@ class _Client(Struct, frozen=True):
     dialect: Dialect
     event: Event
 
+    @property
+    def row(self) -> EventSupport | None:
+        return self.dialect.support.find(self.event.native_event)
+
     def said(self, outcome: Outcome) -> Reply:
         return self.dialect.encode(self.own(outcome))
 
@@ -55,8 +59,7 @@ class _Client(Struct, frozen=True):
 
     def hears(self, reply: Reply) -> Answer:
         """What this client makes of a reply; nothing, where it would throw it away."""
-        native = self.event.native_event
-        own, row = shape(self.dialect.id), self.dialect.support.find(native)
+        own, native = shape(self.dialect.id), self.event.native_event
         if own is not None and own.is_void(reply.exit_code, replies.read_body(reply), native):
             return PASS
         try:
@@ -66,7 +69,7 @@ class _Client(Struct, frozen=True):
         except Exception:
             return PASS
         # We would grant a hook's halt anywhere; the client passes over it where it has none.
-        is_lost = heard.verdict is Verdict.HALT and row is not None and not row.can("halt")
+        is_lost = heard.verdict is Verdict.HALT and self.row and not self.row.can("halt")
         return PASS if is_lost else heard
 
 
@@ -94,20 +97,15 @@ class Clients:
 
     def decode(self, payload: bytes, event: str | None) -> Event:
         """The event, with all that any of them would see in it. Raises DecodeError."""
+        read = [(each, *_decode(each, payload, event)) for each in self._dialects]
+        self._clients = [_Client(each, own) for each, own, row in read if own and row]
         if not self.callers.is_certain:
             raise DecodeError(
                 "the payload does not tell who is calling; name it: `hookline hook DIALECT`"
             )
-        read = [(each, *_decode(each, payload, event)) for each in self._dialects]
-        meant = self._find_canonical(event)
-        if not meant:
-            named_first = sorted(read, key=lambda each: each[0].id != self.callers.named)
-            rows = [row for _, _, row in named_first if row]
-            gates = sorted({row.event for row in rows if row.is_gate})
-            if len(gates) > 1:
-                told = " or ".join(gates)
-                raise DecodeError(f"this may be {told}; name it: `hookline hook DIALECT EVENT`")
-            meant = [*gates, *(row.event for row in rows), ""][0]
+        named_first = sorted(read, key=lambda each: each[0].id != self.callers.named)
+        rows = [row for _, _, row in named_first if row]
+        meant = self._find_canonical(event) or _choose_event(rows)
         self._clients, others = [], []
         for each, own, row in read:
             if own and (own.event_id() == meant or (event is None and row)):
@@ -229,7 +227,8 @@ class Clients:
         stdout = msgspec.json.encode(merged) + b"\n" if has_body else b""
         told = stderr or replies.find_reason(merged).encode("utf-8", "backslashreplace")
         closed = (Reply(stdout=stdout, stderr=told, exit_code=2), Reply(stderr=told, exit_code=2))
-        is_clear = bool(self.ids) and all(reply == own[0] for reply in own[: len(self.ids)])
+        is_clear = self.callers.is_certain
+        is_clear &= all(reply == own[0] for reply in own[: len(self.ids)])
         yield from closed if closing and not is_clear else ()
         yield Reply(stdout=stdout, stderr=stderr)
         yield from closed if closing and is_clear else ()
@@ -258,12 +257,16 @@ class Clients:
 
         Where nobody knows the event, that is every gate; with nobody named, everybody's.
         """
+        # What each of them read in the payload, where nothing stands on the command line.
+        read = {each.dialect.id: each.event for each in self._clients if not event and each.row}
         meant = self._find_canonical(event)
+        meant = meant or next((each.event_id() for each in read.values()), "")
         dialects = self._dialects
         if not self.callers.is_certain:
             having = [each for each in _list_dialects() if each.support.find(event or "")]
             dialects = list(dict.fromkeys((*dialects, *having))) or _list_dialects()
-        pairs = [(each, _find_native(each, event, meant)) for each in dialects]
+        names = {each.id: read[each.id].native_event for each in dialects if each.id in read}
+        pairs = [(each, _find_native(each, names.get(each.id, event), meant)) for each in dialects]
         known = [(each, name) for each, name in pairs if name]
         gates = ((each, name) for each in dialects for name in _list_gates(each))
         self._clients = [_Client(each, _blank(each, name)) for each, name in known or gates]
@@ -296,6 +299,15 @@ def _decode(
     except DecodeError:
         return None, None
     return found, dialect.support.find(found.native_event)
+
+
+def _choose_event(rows: Sequence[EventSupport]) -> str:
+    """The canonical event by the payload alone; a gate before what is none. Raises DecodeError."""
+    gates = sorted({row.event for row in rows if row.is_gate})
+    if len(gates) > 1:
+        told = " or ".join(gates)
+        raise DecodeError(f"this may be {told}; name it: `hookline hook DIALECT EVENT`")
+    return [*gates, *(row.event for row in rows), ""][0]
 
 
 def _list_gates(dialect: Dialect) -> list[str]:
