@@ -9,7 +9,7 @@ STAMP  := $(VENV)/.ready
 BENCH_STAMP := $(VENV)/.ready-bench
 LOCK   := uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --no-emit-index-url --no-header
 
-.PHONY: setup demo test test-interop evidence check format bench accuracy coverage lock generate clean
+.PHONY: setup demo test fuzz test-interop evidence check format bench accuracy coverage lock generate clean
 .DEFAULT_GOAL := test
 
 setup: $(STAMP)
@@ -41,6 +41,11 @@ demo: setup
 
 test: setup
 	$(BIN)/python -m pytest --numprocesses auto
+
+# Mutated payloads through every dialect: none may open a gate. What fails becomes a test.
+# make fuzz FUZZ="--seed 7 --count 5000"
+fuzz: setup
+	cd tests && ../$(BIN)/python -m support.gate_fuzz $(FUZZ)
 
 # Real, unmodified clients: pinned versions from npm, installed by the suite into its cache.
 test-interop: setup

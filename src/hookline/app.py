@@ -14,7 +14,7 @@ from hookline.config.load import Loader
 from hookline.config.types import Config, Kit
 from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
-from hookline.model.errors import HooklineError, StateError
+from hookline.model.errors import DecodeError, HooklineError, StateError
 from hookline.model.events import Event, SessionStart, ToolEvent, UserPromptSubmit
 from hookline.model.hook import Hook, Layer
 from hookline.model.journal import JournalSettings
@@ -248,11 +248,11 @@ class App:
         return outcome.with_notices(*outcome.answer.notice, notice)
 
     async def _fire(self, event: Event, timeout: float | None, client: Client | None) -> Outcome:
-        depth = _depth(self.env)
+        if "\0" in event.cwd:
+            raise DecodeError("the event's cwd has a NUL character in it, which no directory has")
         if not event.cwd.startswith("/"):
             if not self.cwd:
                 raise HooklineError("nobody can say where this happened: the directory is gone")
-            # A directory that nobody finds would leave the project's hooks out of force.
             event = replace(event, cwd=_joined(self.cwd, event.cwd))
         sessions = _sessions(event, client)
         root, first, config = self._settle(event, sessions)
@@ -261,7 +261,7 @@ class App:
             project_dir=root,
             deadline=None if timeout is None else monotonic() + timeout,
             attempt=self.attempt,
-            depth=depth,
+            depth=_depth(self.env),
             umask=self.umask,
             home=self.home,
             own=self._own,

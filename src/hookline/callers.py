@@ -1,9 +1,10 @@
-"""Who is calling: several clients run Claude Code's settings, so the command line is only a hint.
+"""Who is calling: several clients run Claude Code's settings, so the payload is asked as well.
 
 Knows the shapes in ``dialects/*/shape.toml``; must not know how any client is answered.
 """
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Collection, Mapping
 from functools import cache, lru_cache
 from typing import Any
@@ -21,8 +22,6 @@ __all__ = ["AUTO", "Callers", "recognise", "shape"]
 AUTO = "auto"
 """What stands on the command line in place of a dialect when nobody is named."""
 
-_BOM = b"\xef\xbb\xbf"
-
 
 class Callers(Struct, frozen=True, kw_only=True):
     """The dialects that the caller may speak, the likeliest first, and why."""
@@ -30,6 +29,13 @@ class Callers(Struct, frozen=True, kw_only=True):
     named: str | None
     ids: tuple[str, ...]
     why: str = ""
+    is_certain: bool = True
+    """Whether somebody is named, or the payload has all that one of these clients sends."""
+
+    @property
+    def readers(self) -> tuple[str, ...]:
+        """Everybody whom the reply is to block: a payload never rules out the client named."""
+        return self.ids if self.named in {None, *self.ids} else (*self.ids, str(self.named))
 
     def noted(self) -> tuple[Substitution, ...]:
         """For the outcome's record, when the answer is not simply in the dialect named."""
@@ -73,7 +79,9 @@ def recognise(
     ids, why = _by_payload(named, event, data)
     if len(ids) > 1:
         ids = _by_variables(ids, named, env)
-    return Callers(named=named, ids=ids, why=why)
+    fits = (each.judge(data, event).fit for name, each in _shapes().items() if name in ids)
+    is_certain = named is not None or any(fit >= Fit.POSSIBLE for fit in fits)
+    return Callers(named=named, ids=ids, why=why, is_certain=is_certain)
 
 
 @lru_cache(64)
@@ -83,7 +91,7 @@ def _alone(named: str) -> Callers:
 
 def _object(payload: bytes) -> dict[str, Any] | None:
     try:
-        data = peeked(payload.removeprefix(_BOM))
+        data = peeked(payload.removeprefix(BOM_UTF8))
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
     return data if isinstance(data, dict) else None
@@ -98,19 +106,16 @@ def _by_payload(
 ) -> tuple[tuple[str, ...], str]:
     """Those that the payload fits best.
 
-    Where nobody's payload is complete, the one named stays beside those that miss the least: a
-    client that dropped a key since we looked is still the one whose file this is.
+    Where nobody's payload is complete, the one named comes before those that miss the least: a
+    client that changed its keys since we looked is still the one whose file this is.
     """
     seen = {name: each.judge(data, event) for name, each in _shapes().items()}
     best = max(each.rank for each in seen.values())
     if best[0] == Fit.FOREIGN:
         return ((named,) if named else ()), "the payload is no client's that we know"
-    fits = seen[named].fit if named else Fit.FOREIGN
-    ids = {
-        name
-        for name, each in seen.items()
-        if each.rank == best or (name == named and fits == best[0])
-    }
+    ids = {name for name, each in seen.items() if each.rank == best}
+    if named and (best[0] < Fit.POSSIBLE or seen[named].fit == best[0]):
+        ids |= {named}
     why = f"the payload: {seen[min(ids)].why}"
     if named and named not in ids:
         client = registry.dialect(named).support.client
@@ -144,6 +149,7 @@ def _by_variables(
 
 def _unreadable(named: str | None, env: Mapping[str, str]) -> Callers:
     """The callers of a payload that tells nothing: the one named, and whose variables are set."""
-    ids = {name for name, each in _shapes().items() if each.is_set(env)}
+    found = {name for name, each in _shapes().items() if each.is_set(env)}
     why = "the payload cannot be read, and the variables of these are set"
-    return Callers(named=named, ids=_in_order(ids | ({named} if named else set()), named), why=why)
+    ids = _in_order(found | ({named} if named else set()), named)
+    return Callers(named=named, ids=ids, why=why, is_certain=named is not None)

@@ -153,6 +153,18 @@ class TestPayload:
         assert ids("claude-code", data)[0] == "claude-code"
         assert ids("codex", data)[0] == "codex"
 
+    def test_a_client_that_added_a_key_is_still_the_one_whose_file_this_is(self) -> None:
+        data = PROMPT | {"hook_event_name": "BeforeTool", "transcript_path": "/t"}
+        data |= {"tool_name": "run_shell_command", "tool_input": {}, "tool_use_id": "new"}
+        found = recognise("gemini", "BeforeTool", raw(data), {})
+        assert found.ids[0] == "gemini"
+        assert pair(*found.ids, named="gemini").decode(raw(data), "BeforeTool").dialect == "gemini"
+
+    def test_the_client_named_reads_the_reply_whoever_is_recognised(self) -> None:
+        found = recognise("claude-code", "PreToolUse", raw(VSCODE), {})
+        assert (found.ids, found.readers) == (("vscode",), ("vscode", "claude-code"))
+        assert recognise("vscode", "PreToolUse", raw(VSCODE), {}).readers == ("vscode",)
+
     def test_what_contradicts_everybody_is_the_clients_named_or_nobodys(self) -> None:
         data = {"hook_event_name": 5, "cursor_version": "1", "sessionId": "s", "turn_id": "t"}
         data |= {"timestamp": [], "hook": 1, "prompt_id": "p", "conv_id": "c"}

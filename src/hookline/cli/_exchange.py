@@ -116,13 +116,13 @@ class Exchange:
     def entry(self, reply: Reply) -> Entry:
         """For the journal."""
         outcome, event = self.outcome, self.event
-        dialect = self.clients.ids[0] if self.clients is not None else self.named or ""
+        ids = self.clients.ids if self.clients is not None else ()
         return Entry(
             id=self.arrived.id or (event.id if event is not None else new_id()),
             attempt=self.arrived.attempt,
             at=self.at,
             ns=perf_counter_ns() - self.started,
-            dialect=dialect,
+            dialect=ids[0] if ids else self.named or "",
             native_event=self.name or "",
             event=event,
             payload=self.arrived.payload,
@@ -149,12 +149,8 @@ def _clients(
     if named is None or named == "canonical":
         return None  # no client's: whoever says this means it
     callers = _recognise()(None if named == AUTO else named, event, payload, env)
-    if callers.ids == (named,):
-        return None
-    if not callers.ids:
-        raise DecodeError(
-            "the payload does not tell who is calling; name it: `hookline hook DIALECT`"
-        )
+    if callers.ids == (named,) and event and registry.dialect(named).support.find(event):
+        return None  # else the event has to be looked for, among all that this client has
     from hookline.joint_reply import Clients
 
     return Clients(callers)

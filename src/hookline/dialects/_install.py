@@ -20,7 +20,6 @@ from hookline.dialects._json_edits import (
 )
 from hookline.jsontext import JsonTextError, Node, Step, append, remove
 from hookline.model.errors import IllegalValueError
-from hookline.model.events import EVENTS
 from hookline.model.installing import (
     Call,
     Entry,
@@ -41,8 +40,7 @@ def closes(support: Support, event: str) -> bool:
     row = support.find(event)
     if row is None:
         raise IllegalValueError(f"{support.client} has no event `{event}`")
-    cls = EVENTS[row.event]
-    return cls.gate and not cls.continues
+    return row.is_gate
 
 
 def settings(content: bytes | None) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ that expects this platform, and the refusal when nothing can be judged are the s
 """
 
 from abc import ABC, abstractmethod
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, ClassVar
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 
 from hookline.dialects._shown import changes, shown
 from hookline.dialects._translate import PASSED, translate
+from hookline.dialects._wire import joined, said
 from hookline.model.answers import PASS, Answer, deny
 from hookline.model.errors import DecodeError
 from hookline.model.events import EVENTS, Agent, Event, Other, Task, ToolEvent, UserPromptSubmit
@@ -65,6 +67,7 @@ class JsonDialect(ABC):
 
     def decode(self, payload: bytes, event: str | None = None) -> Event:
         """The canonical event in a native payload; an event nobody knows becomes ``other``."""
+        payload = payload.removeprefix(BOM_UTF8)  # which Windows puts before everything
         data = self.parse(payload)
         native = self.native_name(data, event)
         row = self.support.find(native)
@@ -99,11 +102,24 @@ class JsonDialect(ABC):
         return data
 
     def native_name(self, data: Mapping[str, Any], given: str | None) -> str:
-        """The native event: the payload's own word, else the one on the command line."""
-        said = data.get(self.keys.event)
-        name = said if isinstance(said, str) and said else given
+        """The event on the command line, if this platform has it; else the payload's own word."""
+        said, given = self.to_own_name(self.read_event_name(data)), self.to_own_name(given or "")
+        name = said or given
         if not name:
             raise DecodeError(f"the payload names no event: no `{self.keys.event}` in it")
+        if name == given or (row := self.support.find(given)) is None:
+            return name
+        own = self.support.find(said)
+        if own is None or own.event == row.event or row.can_block or own.can_block:
+            return given
+        return said  # more precise: clients call a custom agent's Stop hook as SubagentStop
+
+    def read_event_name(self, data: Mapping[str, Any]) -> str:
+        """The event that the payload names; empty where it names none."""
+        return _text(data.get(self.keys.event))
+
+    def to_own_name(self, name: str) -> str:
+        """This platform's name of an event, where it also answers to another platform's."""
         return name
 
     def common(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
@@ -183,12 +199,13 @@ class JsonDialect(ABC):
 
     def refuse(self, event: str | None, reason: str) -> Reply:
         """Deny on a gate event or an unknown one; a line on stderr everywhere else."""
-        row = self.support.find(event or "")
+        event = self.to_own_name(event or "")
+        row = self.support.find(event)
         stderr = f"hookline: {visible(reason)}\n".encode()
-        if row is not None and (not EVENTS[row.event].gate or EVENTS[row.event].continues):
+        if row is not None and not row.is_gate:
             return Reply(stderr=stderr)
         cls = EVENTS[row.event] if row is not None else EVENTS["pre_tool_use"]
-        name = event if row is not None and event else self.native_for("pre_tool_use")
+        name = event if row is not None else self.native_for("pre_tool_use")
         blocked = Outcome(event=cls(native_event=name, dialect=self.id), answer=deny(reason))
         reply = self.encode(blocked)
         return Reply(stdout=reply.stdout, stderr=reply.stderr or stderr, exit_code=reply.exit_code)
@@ -328,13 +345,3 @@ def _is_text(event: str) -> Mapping[str, bool]:
 _BUILT = {"agent", "raw", "tool", "task", "calls"}
 _ROOT = Agent()
 _NO_FIELDS: Mapping[str, str] = {}
-
-
-def joined(texts: tuple[str, ...]) -> str:
-    """Several texts for one place."""
-    return "\n\n".join(texts)
-
-
-def said(stream: bytes) -> str:
-    """A stream as text, without the white space round it."""
-    return stream.decode("utf-8", "replace").strip()

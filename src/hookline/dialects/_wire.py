@@ -10,7 +10,7 @@ from hookline.model.errors import DecodeError, HandlerCrashed
 from hookline.model.text import visible
 from hookline.model.tools import Tool, ToolKind, ToolRow, ToolTable
 
-__all__ = ["NO_REASON", "FoldingTools", "crashed", "folded", "line"]
+__all__ = ["NO_REASON", "FoldingTools", "crashed", "folded", "joined", "line", "said"]
 
 NO_REASON = "blocked by a hook that gave no reason"
 
@@ -71,3 +71,13 @@ class FoldingTools(ToolTable):
         plain = {strays[key]: input[key] for key in strays}
         plain |= {key: value for key, value in input.items() if key not in strays}
         return replace(super().read(name, plain, kind=kind), input=input)
+
+
+def joined(texts: tuple[str, ...]) -> str:
+    """Several texts for one place."""
+    return "\n\n".join(texts)
+
+
+def said(stream: bytes) -> str:
+    """A stream as text, without the white space round it."""
+    return stream.decode("utf-8", "replace").strip()

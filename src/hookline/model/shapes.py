@@ -140,14 +140,22 @@ class Shape(Struct, frozen=True, forbid_unknown_fields=True):
 
     forms: tuple[Form, ...]
     variables: tuple[str, ...] = ()
-    denies_by_exit: bool = False
-    """Through another client's file only exit 2 is promised to deny, in whatever words."""
+    answers: tuple[str, ...] = ()
+    """The keys of its answers, where an answer with any other key beside them may be void."""
+    reads_only: Mapping[str, str] = {}
+    """Events on which a single key counts, and only with exit 0, though others count elsewhere."""
 
     def judge(self, data: Mapping[str, Any], event: str | None) -> Likeness:
         """How well a payload fits this client, in the form that it fits best."""
         if len(self.forms) == 1:
             return self.forms[0].judge(data, event)
         return max((form.judge(data, event) for form in self.forms), key=lambda each: each.rank)
+
+    def is_void(self, exit_code: int, answer: Mapping[str, Any], event: str) -> bool:
+        """Whether this client throws an answer away, whatever it says."""
+        if event in self.reads_only:
+            return exit_code != 0 or self.reads_only[event] not in answer
+        return exit_code == 0 and bool(self.answers) and not set(answer) <= set(self.answers)
 
     def is_set(self, env: Mapping[str, str]) -> bool:
         """Whether this client's variables are there, its own or inherited."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from hookline.model.errors import IllegalValueError
+from hookline.model.events import EVENTS
 
 __all__ = ["CELLS", "SUBSTITUTES", "EventSupport", "Support"]
 
@@ -43,6 +44,16 @@ class EventSupport(Struct, frozen=True, kw_only=True):
                 raise IllegalValueError(f"{self.native}: no capability is called `{cell}`")
             if value != "yes" and value not in SUBSTITUTES[cell]:
                 raise IllegalValueError(f"{self.native}.{cell}: `{value}` is no substitute")
+
+    @property
+    def is_gate(self) -> bool:
+        """Whether the event can be blocked, and a block does not keep the agent going."""
+        return EVENTS[self.event].gate and not EVENTS[self.event].continues
+
+    @property
+    def can_block(self) -> bool:
+        """Whether a deny holds something back here: what is about to happen, or its output."""
+        return self.is_gate or EVENTS[self.event].hides
 
     def can(self, cell: str) -> bool:
         """Whether the platform can say this here."""

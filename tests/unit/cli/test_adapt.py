@@ -464,16 +464,16 @@ def test_an_unknown_platform_to_adapt_from_closes_the_gate(machine: Machine) -> 
     assert "nobody" in effect.reason
 
 
-def test_an_event_that_the_hook_is_not_about_closes_the_gate(machine: Machine) -> None:
+def test_the_event_in_the_entry_counts_whatever_the_payload_says(machine: Machine) -> None:
     sent = {"hook_event_name": "SomethingNew", "session_id": "s1", "cwd": str(machine.project)}
     done = machine.call(
         *("adapt", "--from", "claude-code", "--event", "PreToolUse", "--to", "gemini"),
-        *("--on", "BeforeTool", "--", "true"),
+        *("--on", "BeforeTool", "--", "echo MK_NO >&2; exit 2"),
         stdin=json.dumps(sent),
     )
     effect = in_gemini(done)
     assert effect.does is Does.BLOCKS
-    assert "this is `SomethingNew`" in effect.reason
+    assert "MK_NO" in effect.reason
 
 
 def test_hookline_does_not_run_inside_itself(machine: Machine) -> None:

@@ -146,9 +146,22 @@ class TestNobodyNamed:
     def test_what_tells_nothing_exits_2_and_says_what_to_write(
         self, machine: Machine, data: bytes
     ) -> None:
-        done = call(machine, data, "auto", "PreToolUse")
-        assert done.code == 2
-        assert done.out == ""
+        for event in (["PreToolUse"], []):
+            done = call(machine, data, "auto", *event)
+            assert done.code == 2
+            assert "name it: `hookline hook DIALECT`" in done.err
+            for name in ("claude_code", "codex", "copilot", "vscode"):
+                assert obeyed(name, "PreToolUse", done, {}).does >= Does.BLOCKS
+            assert obeyed("cursor", "preToolUse", done, {}).does >= Does.BLOCKS
+            if not event:
+                assert obeyed("gemini", "BeforeTool", done, {}).does >= Does.BLOCKS
+
+    @pytest.mark.parametrize("event", ["SessionStart", "PostToolUse", "Stop"])
+    def test_what_tells_nothing_has_no_effect_where_there_is_no_gate(
+        self, machine: Machine, event: str
+    ) -> None:
+        done = call(machine, b"{}", "auto", event)
+        assert (done.code, done.out) == (0, "")
         assert "name it: `hookline hook DIALECT`" in done.err
 
     def test_nothing_at_all_on_the_command_line_exits_2(self, machine: Machine) -> None:

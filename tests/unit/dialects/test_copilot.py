@@ -149,7 +149,7 @@ def test_a_payload_without_a_name_is_known_by_its_shape(native: str) -> None:
 
 
 def test_a_payload_that_looks_like_nothing_is_not_decoded() -> None:
-    with pytest.raises(DecodeError, match="shape of none"):
+    with pytest.raises(DecodeError, match="names no event"):
         DIALECT.decode(b'{"sessionId": "s1"}', None)
 
 
@@ -160,7 +160,7 @@ def test_a_payload_that_looks_like_nothing_is_not_decoded() -> None:
         ("PreToolUse", "preToolUse", "PreToolUse"),
         ("Stop", "agentStop", "Stop"),
         ("agentStop", "Stop", "agentStop"),
-        ("PostToolUse", "preToolUse", "PostToolUse"),
+        ("PostToolUse", "preToolUse", "PreToolUse"),
         ("notification", "Notification", "Notification"),
         ("permissionRequest", "PermissionRequest", "PermissionRequest"),
         ("subagentStart", "SubagentStart", "subagentStart"),

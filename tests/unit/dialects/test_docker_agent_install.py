@@ -14,7 +14,7 @@ from hookline.installing.changes import apply, plan_install, plan_uninstall
 from hookline.installing.records import Records
 from hookline.model.answers import Answer, Rewrite, allow, ask, deny
 from hookline.model.errors import DecodeError
-from hookline.model.events import PreToolUse, SessionStart
+from hookline.model.events import PreToolUse
 from hookline.model.installing import Installed, InstallError, Machine, Scope, Target
 from hookline.model.outcome import Outcome
 from hookline.model.rewriting import rewritten
@@ -294,7 +294,7 @@ def test_only_the_command_line_tells_the_lanes_apart() -> None:
     nameless = {k: v for k, v in client.payload(PREEMPT).items() if k != "hook_event_name"}
     assert DIALECT.decode(json.dumps(nameless).encode(), PREEMPT).native_event == PREEMPT
     other = json.dumps(client.payload("session_start")).encode()
-    assert isinstance(DIALECT.decode(other, PREEMPT), SessionStart)
+    assert DIALECT.decode(other, PREEMPT).native_event == PREEMPT
 
 
 def test_a_hook_inside_ours_sees_one_event_on_both_lanes() -> None:

@@ -13,9 +13,11 @@ from hookline.dialects._copilot import answers
 from hookline.dialects._copilot.names import (
     FIELDS,
     camel_name,
+    guess_name,
     is_pascal,
-    name_of,
+    match_casing,
     pascal_name,
+    read_name,
     snake_keys,
 )
 from hookline.dialects._copilot.payloads import FAMILY, changed_input, native_payload
@@ -58,11 +60,13 @@ class CopilotDialect(JsonDialect):
         return snake_keys(super().parse(payload))
 
     def native_name(self, data: Mapping[str, Any], given: str | None) -> str:
-        """The payload's own word, else the command line's, else what it looks like."""
-        name = name_of(data, given)
-        if not name:
-            raise DecodeError("the payload names no event, and has the shape of none")
-        return name
+        """The event, in the casing of the payload's keys; a guess, where nobody names it."""
+        name = given or self.read_event_name(data) or guess_name(data)
+        return match_casing(super().native_name(data, name), data)
+
+    def read_event_name(self, data: Mapping[str, Any]) -> str:
+        """The payload's own word, which most payloads lack."""
+        return read_name(data)
 
     def common(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
         """A sub-agent's own session counts as its parent's: what holds there holds below it."""

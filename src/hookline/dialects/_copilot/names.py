@@ -11,9 +11,11 @@ __all__ = [
     "CAMEL_KEYS",
     "FIELDS",
     "camel_name",
+    "guess_name",
     "is_pascal",
-    "name_of",
+    "match_casing",
     "pascal_name",
+    "read_name",
     "snake_keys",
 ]
 
@@ -115,18 +117,20 @@ def snake_keys(data: Mapping[str, Any]) -> dict[str, Any]:
     return {_SNAKE[key]: value for key, value in data.items() if key in _SNAKE} | dict(data)
 
 
-def name_of(data: Mapping[str, Any], given: str | None) -> str:
-    """The event of a payload, in the casing of its keys; empty when nothing tells.
+def read_name(data: Mapping[str, Any]) -> str:
+    """The event that a payload names; empty where it names none."""
+    words = (data.get(key) for key in ("hook_event_name", "hookName"))
+    return next((word for word in words if isinstance(word, str)), "")
 
-    ``given`` is the event on the command line: the key in the hook file, if ``install`` wrote it.
-    """
-    own = next(
-        (n for k in ("hook_event_name", "hookName") if isinstance(n := data.get(k), str)), ""
-    )
-    name = own or given or next((name for name, keys in _SHAPES.items() if keys <= data.keys()), "")
-    if given and camel_name(given) == camel_name(name):
-        name = given
+
+def guess_name(data: Mapping[str, Any]) -> str:
+    """The event that a payload looks like; empty when nothing tells."""
+    return next((name for name, keys in _SHAPES.items() if keys <= data.keys()), "")
+
+
+def match_casing(name: str, data: Mapping[str, Any]) -> str:
+    """An event's name in the casing of a payload's keys, which is that of the hook file's key."""
     if "sessionId" not in data and "session_id" in data:
         return pascal_name(name)
-    one_form = own or ("agent_id" in data and "agentId" not in data)
+    one_form = read_name(data) or ("agent_id" in data and "agentId" not in data)
     return name if one_form else camel_name(name)

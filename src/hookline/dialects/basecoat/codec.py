@@ -51,11 +51,7 @@ class BaseCoat(JsonDialect):
 
     # ── in ──────────────────────────────────────────────────────────────────────────────────
 
-    def native_name(self, data: Mapping[str, Any], given: str | None) -> str:
-        """BaseCoat's own name, whichever platform's spelling was used."""
-        return self.own_name(super().native_name(data, given))
-
-    def own_name(self, name: str) -> str:
+    def to_own_name(self, name: str) -> str:
         """BaseCoat's name of an event, from any platform's."""
         own = {each.casefold(): each for each in self.support.events}
         return own.get(name.casefold()) or _ALSO.get(name.casefold(), name)
@@ -106,10 +102,6 @@ class BaseCoat(JsonDialect):
         return {}
 
     # ── out ─────────────────────────────────────────────────────────────────────────────────
-
-    def refuse(self, event: str | None, reason: str) -> Reply:
-        """As everywhere, whichever platform's name the command line has."""
-        return super().refuse(self.own_name(event) if event else event, reason)
 
     def spell(self, outcome: Outcome, answer: Answer) -> Reply:
         """One envelope on stdout; nothing when there is nothing to say."""

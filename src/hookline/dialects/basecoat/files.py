@@ -38,7 +38,7 @@ _KEYS = {"type", "bash", "powershell", "command", "cwd", "env", "timeoutSec", "p
 
 def canonical(name: str) -> tuple[str, ...]:
     """The canonical events on which a BaseCoat event fires, under any platform's name."""
-    own = DIALECT.own_name(name)
+    own = DIALECT.to_own_name(name)
     row = DIALECT.support.find(own)
     return (row.event, *_ALSO.get(own, ())) if row is not None else ("other",)
 
@@ -61,7 +61,7 @@ class BaseCoatFiles(Files):
             hooks = _hooks(read_json(content))
         except UnreadableText:
             return False
-        if hooks is None or not any(DIALECT.own_name(key) in _EVENTS for key in hooks.members):
+        if hooks is None or not any(DIALECT.to_own_name(key) in _EVENTS for key in hooks.members):
             return False
         entries = [entry for each in hooks.members.values() for entry in each.items]
         tools = any("tool" in entry.members for entry in entries)
@@ -113,7 +113,7 @@ class BaseCoatFiles(Files):
 
     def native(self, entry: NativeEntry) -> str:
         """The name in envelopes."""
-        return self.codec.own_name(entry.event)
+        return self.codec.to_own_name(entry.event)
 
     def matches(self, entry: NativeEntry, event: Event) -> bool:
         """There are no matchers; an error hook sees of finished tools those that failed."""
@@ -160,14 +160,14 @@ def _hooks(root: Located) -> Located | None:
     """The object of events: under ``hooks``, or the whole of an ``mcp.json`` that has no more."""
     if "hooks" in root.members:
         return root.members["hooks"]
-    events = {k: v for k, v in root.members.items() if DIALECT.own_name(k) in _EVENTS}
+    events = {k: v for k, v in root.members.items() if DIALECT.to_own_name(k) in _EVENTS}
     return Located(events, root.line) if events else None
 
 
 def _entries(hooks: Located, flaws: list[NativeFlaw]) -> Iterator[NativeEntry]:
     for event, listed in hooks.members.items():
         unknown = ""
-        if DIALECT.own_name(event) not in _EVENTS:
+        if DIALECT.to_own_name(event) not in _EVENTS:
             unknown = f"BaseCoat has no event `{event[:60]}`"
             flaws.append(NativeFlaw(listed.line, unknown, nearest(event, _EVENTS)))
         if not isinstance(listed.value, list):

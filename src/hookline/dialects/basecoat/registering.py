@@ -60,7 +60,7 @@ class Registry:
         timeout: float = FILES.default_timeout,
     ) -> F | Callable[[F], F]:
         """Takes a function for an event of BaseCoat's, under any platform's name."""
-        native = DIALECT.own_name(event)
+        native = DIALECT.to_own_name(event)
         if native not in DIALECT.support.events:
             hint = nearest(event, DIALECT.support.events)
             raise IllegalValueError(f"BaseCoat has no event `{event}`. {hint}".strip())

@@ -1,6 +1,5 @@
 """Cursor's payloads and answers: one moment often has several events, each with its own words."""
 
-from codecs import BOM_UTF8
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -74,13 +73,8 @@ class Cursor(JsonDialect):
 
     # ── in ──────────────────────────────────────────────────────────────────────────────────
 
-    def decode(self, payload: bytes, event: str | None = None) -> Event:
-        """The event; on Windows a byte order mark stands before every payload."""
-        return super().decode(payload.removeprefix(BOM_UTF8), event)
-
-    def native_name(self, data: Mapping[str, Any], given: str | None) -> str:
+    def to_own_name(self, name: str) -> str:
         """Cursor's own name of the event, whichever file asked for it."""
-        name = super().native_name(data, given)
         return _CLAUDE_CODE.get(name, name)
 
     def common(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:

@@ -75,11 +75,6 @@ class DockerAgent(JsonDialect):
 
     # ── in ──────────────────────────────────────────────────────────────────────────────────
 
-    def native_name(self, data: Mapping[str, Any], given: str | None) -> str:
-        """The payload's own word, but for the lane, which only the command line names."""
-        name = super().native_name(data, "pre_tool_use" if given == PREEMPT_LANE else given)
-        return PREEMPT_LANE if given == PREEMPT_LANE and name == "pre_tool_use" else name
-
     def own_fields(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
         """Steering as one text, a model call as messages, a finished sub-agent as the agent."""
         if native == "user_steering_messages_submit":

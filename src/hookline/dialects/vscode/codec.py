@@ -46,10 +46,10 @@ class VSCode(JsonDialect):
         "Stop": {"stop_hook_active": "stop_hook_active"},
     }
 
-    def native_name(self, data: Mapping[str, Any], given: str | None) -> str:
+    def read_event_name(self, data: Mapping[str, Any]) -> str:
         """The event; the first versions wrote ``hookEventName``."""
         old = data.get("hookEventName")
-        return super().native_name(data, old if isinstance(old, str) and old else given)
+        return super().read_event_name(data) or (old if isinstance(old, str) else "")
 
     def common(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
         """What every event has; the first versions wrote ``sessionId``."""
