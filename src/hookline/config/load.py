@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.config.assemble import assemble
-from hookline.config.discover import MANAGED_FILE, config_dirs, place_of, user_file
+from hookline.config.discover import MANAGED_FILE, config_dirs, is_within, place_of, user_file
 from hookline.config.layers import Layers, Look, Sources
 from hookline.config.pause import Pause, pause_file, read_pause
 from hookline.config.reading import Reading, Stamp, are_settled, stamp_of
@@ -209,8 +209,16 @@ class Loader:
             file = trusted.find(path) if trusted is not None and not on_disk else None
             return file is not None and not file.is_unchanged()
 
+        def is_untrusted(path: str) -> bool:
+            if trusted is None or on_disk or not is_within(path, trusted.project_dir):
+                return False
+            return trusted.find(path) is None and os.path.isfile(path)
+
         builtin = self._kit.services.builtin
-        return tuple(find_run_problems(hook, env, builtin=builtin, runs_copy=runs_copy))
+        found = find_run_problems(
+            hook, env, builtin=builtin, runs_copy=runs_copy, is_untrusted=is_untrusted
+        )
+        return tuple(found)
 
     def content_of(self, hook: Hook, home: str) -> str:
         """A digest of the files that a hook names, as they run; empty when it names none.

@@ -14,13 +14,21 @@ from importlib.util import find_spec
 from shlex import quote
 from symtable import Symbol, symtable
 
+from hookline.config.named import find_executed_files
 from hookline.model.errors import Problem
-from hookline.model.hook import Hook, Start
+from hookline.model.hook import Hook, Layer, OnError, Start
 from hookline.model.ports import BuiltinModule
 from hookline.model.variables import clean_path
 from hookline.shell.programs import Program, Trouble, find_command_troubles, find_troubles
 
 __all__ = ["RunProblem", "find_run_problems"]
+
+
+# What is fixed by another content of a file, which nobody has trusted then.
+_CHANGES_FILES = {
+    *("script-missing", "script-empty", "script-bom", "script-crlf", "script-invalid"),
+    *("script-without-interpreter", "interpreter-missing", "function-missing"),
+}
 
 
 class RunProblem(Problem, frozen=True):
@@ -36,10 +44,12 @@ def find_run_problems(
     *,
     builtin: Callable[[str], BuiltinModule],
     runs_copy: Callable[[str], bool] = lambda path: False,
+    is_untrusted: Callable[[str], bool] = lambda path: False,
 ) -> Iterator[RunProblem]:
     """Every reason why ``hook`` is certain to fail where the environment is ``env``.
 
-    ``runs_copy`` tells of a file whose trusted copy runs in its place.
+    ``runs_copy`` tells of a file whose trusted copy runs in its place, ``is_untrusted`` of one
+    that came after its config was trusted.
     """
     start = hook.start or Start()
     env = {**env, "HOOKLINE_PROJECT_DIR": hook.project_dir, **start.variables}
@@ -61,10 +71,23 @@ def find_run_problems(
     elif "use" in values:
         needs = getattr(builtin(values["use"]), "NEEDS", ())
         found = (each for name in needs for each in find_troubles(Program(name=name), which))
-    for each in found:
+    for each in (*find_untrusted(hook, is_untrusted), *found):
         who = f"on {hook.native}" if hook.native else f"hook `{hook.name}` cannot run"
-        source = hook.source
-        yield RunProblem(source.file, source.line, f"{who}: {each.what}", each.fix, id=each.id)
+        what = f"{who}: {each.what}"
+        if hook.on_error is OnError.BLOCK:
+            what += "; until then it blocks what it guards"
+        fix = each.fix
+        if hook.source.layer is Layer.PROJECT and each.id in _CHANGES_FILES:
+            fix += ", then `hookline trust`"
+        yield RunProblem(hook.source.file, hook.source.line, what, fix, id=each.id)
+
+
+def find_untrusted(hook: Hook, is_untrusted: Callable[[str], bool]) -> Iterator[Trouble]:
+    """What a hook executes, and nobody has trusted because it came later."""
+    for path, word in find_executed_files(hook).items():
+        if is_untrusted(path):
+            what = f"`{word.text}` was not there when the config was trusted"
+            yield Trouble("script-not-trusted", what, "look at it and run `hookline trust`")
 
 
 def _find_in_python(hook: Hook, target: str, runs_copy: Callable[[str], bool]) -> Iterator[Trouble]:

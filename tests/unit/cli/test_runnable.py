@@ -198,3 +198,17 @@ def test_nothing_of_a_project_runs_while_it_is_looked_at(machine: Machine) -> No
     machine.write(machine.config, config_lines(["run: ./pipe", "run: sh ./pipe"]))
     machine.call("check")  # and does not wait for whoever writes to it
     assert not (machine.project / "touched").exists()
+
+
+def test_a_script_that_came_after_its_config_was_trusted_is_named_until_it_is_trusted_too(
+    machine: Machine,
+) -> None:
+    machine.trust("version: 1\nhooks:\n  - {on: pre_tool_use, run: ./later.sh}\n")
+    assert "blocks what it guards" in machine.call("list").out
+    machine.write("later.sh", "#!/bin/sh\nexit 0\n", 0o755)
+    for command in ("list", "doctor"):
+        told = machine.call(command).out
+        assert "was not there when the config was trusted" in told
+        assert "run `hookline trust`" in told
+    machine.run("trust", "--yes", HOOKLINE_TRUST="all")
+    assert "cannot run" not in machine.call("list").out
