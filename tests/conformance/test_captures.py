@@ -71,7 +71,8 @@ def test_a_recorded_event_gets_a_reply_that_changes_nothing_when_no_hook_speaks(
 
     reply = dialect.encode(Outcome(event=event))
 
-    assert reply.exit_code == 0
+    # There silence with 0 would take back what another hook has put in place of the output.
+    assert reply.exit_code == int((name, recorded["event"]) == ("kodelet", "after_tool_call"))
     assert reply.stdout in {b"", b"{}\n", b"{}"}
 
 
