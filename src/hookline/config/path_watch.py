@@ -8,10 +8,12 @@ import os
 import struct
 import sys
 from collections import Counter
-from errno import EACCES, ENOSYS
+from errno import EACCES, EMFILE, ENOSPC, ENOSYS
 from functools import lru_cache
 from stat import S_ISDIR, S_ISLNK
 from threading import Lock
+
+from hookline.model.errors import HandlerUnavailable
 
 __all__ = ["PathWatch"]
 
@@ -19,6 +21,8 @@ _MODIFY, _ATTRIB, _DELETE_SELF, _MOVE_SELF, _OVERFLOW = 0x2, 0x4, 0x400, 0x800, 
 _SELF = _DELETE_SELF | _MOVE_SELF | 0x02000000 | 0x20000000  # do not follow links; keep other bits
 _EVENT = struct.Struct("iIII")
 _MOST_LINKS = 40
+_EXHAUSTED = {EMFILE, ENOSPC}
+_LIMITS = "the sysctls fs.inotify.max_user_watches and max_user_instances"
 # What is watched stays so, since the next event asks for it again; at last all is begun anew.
 _MOST_WATCHES = 1_000
 
@@ -86,6 +90,7 @@ class PathWatch:
         """Watch a file and every directory and link on the way to it, from the top.
 
         Where it leads; empty when there is no file, or nobody could tell if there was another.
+        Raises HandlerUnavailable when the system has no watches left.
         """
         at, todo, links = "/", path.split("/")[::-1], 0
         try:
@@ -103,7 +108,10 @@ class PathWatch:
                 target = os.readlink(here)
                 at = "/" if target.startswith("/") else at
                 todo += target.split("/")[::-1]
-        except OSError:
+        except OSError as error:
+            if error.errno in _EXHAUSTED:
+                message = f"files cannot be watched ({error.strerror}): raise {_LIMITS}"
+                raise HandlerUnavailable(message) from error
             return ""
         return "" if todo else at
 
