@@ -140,8 +140,8 @@ def drive(
             sock.settimeout(None)
             told = frames(stage, f"bench-{which}", count=share, size=size)
             asking.append(Asking(sock.fileno(), told))
-        before = sum(map(cpu_us, stage.processes()))
+        pid = stage.pid()
+        before = cpu_us(pid)
         driven = ask_all(asking, events=share, seconds=seconds, first=first)
-        # One that was started meanwhile has done all it did for this.
-        spent = sum(map(cpu_us, stage.processes())) - before
+        spent = cpu_us(pid) - before
     return Driven(seconds=driven.seconds, us=driven.us, cpu_us=spent)

@@ -118,10 +118,12 @@ class Stage:
         found = ask_status(self.home, version=__version__)
         return found.answered if found is not None else 0
 
-    def processes(self) -> tuple[int, ...]:
-        """The daemon's number, and those of the processes beside it."""
+    def pid(self) -> int:
+        """The daemon's number."""
         found = ask_status(self.home, version=__version__)
-        return (found.pid, *found.beside) if found is not None else ()
+        if found is None:
+            raise RuntimeError(f"{self.name}: its daemon does not answer")
+        return found.pid
 
     def stop(self) -> None:
         """Ends its daemon and waits until it has gone."""

@@ -5,15 +5,11 @@ import json
 import os
 import re
 import resource
-import socket
 import sys
-from functools import partial
-from subprocess import Popen
 from time import monotonic
 from typing import Any
 
-from hookline.daemon import crew, lifecycle, mates, server
-from hookline.daemon.beside import Beside
+from hookline.daemon import lifecycle
 from hookline.daemon.clean import start_clean
 from hookline.daemon.frames import Request
 from hookline.daemon.lifecycle import Daemon, new_loop
@@ -63,53 +59,11 @@ def _self() -> dict[str, Any]:
     }
 
 
-def _share(eagerly: dict[str, float]) -> None:
-    """Processes come beside the daemon without a load that nobody could wait for in a test."""
-    crew._BUSY = eagerly.get("busy", -1e9)
-    crew._CALM_FOR = eagerly.get("calm_for", 600.0)
-    crew._AFTER_FAILURE = eagerly.get("after_failure", 600.0)
-    mates._SILENCE = eagerly.get("silence", 600.0)
-    server._HEARD_OF, crew._GROWS_EVERY = 0.0, 0.0
-    lifecycle._OF_LATE, lifecycle._LOOK = 60.0, 0.1
-    lifecycle.LAST, crew._LOOK = 0.1, 0.05
-
-
-def _start_beside(options: dict[str, Any], home: str, theirs: socket.socket) -> Popen[bytes]:
-    if options["beside"].get("missing"):
-        raise FileNotFoundError("there is no such program")
-    told = {**options, "home": home, "channel": 0}
-    return Popen(
-        [sys.executable, __file__, json.dumps(told)], stdin=theirs.fileno(), start_new_session=True
-    )
-
-
-def _beside(options: dict[str, Any]) -> int:
-    if options["beside"].get("broken"):
-        return 1
-    channel = start_clean(client=options["channel"])
-    assert channel is not None
-    life = Beside(
-        respond,
-        home=options["home"],
-        channel=channel,
-        grace=options.get("grace", 30.0),
-        stuck=options.get("stuck", 30.0),
-        log=Log(),
-    )
-    with asyncio.Runner(loop_factory=new_loop) as runner:
-        runner.run(life.run())
-    return 0
-
-
 def main() -> int:
     """Serves as the command line's JSON says."""
     options = json.loads(sys.argv[1])
     if "package" in options:
         lifecycle._version_file = options["package"]
-    if "beside" in options:
-        _share(options["beside"])
-    if "channel" in options:
-        return _beside(options)
     client = start_clean(client=options.get("fd"))
     daemon = Daemon(
         respond,
@@ -121,7 +75,6 @@ def main() -> int:
         stays=options.get("stays", True),
         limits=Limits(**options.get("limits", {})),
         log=Log(),
-        start=partial(_start_beside, options) if "beside" in options else None,
     )
     with asyncio.Runner(loop_factory=new_loop) as runner:
         return 0 if runner.run(daemon.run()) else 1

@@ -14,7 +14,6 @@ from hookline._version import __version__
 from hookline.cli._output import print_json
 from hookline.cli._terminal import confirm, guard_weakening
 from hookline.daemon.asking import ask_status
-from hookline.daemon.crew import MANY
 from hookline.daemon.instance import holder
 from hookline.daemon.lifecycle import IDLE
 from hookline.daemon.log import log_path
@@ -48,26 +47,12 @@ def command() -> None:
     default=IDLE,
     help="Seconds without an event before it goes.",
 )
-@click.option(
-    "--processes",
-    type=click.IntRange(1, 1 + MANY),
-    default=1,
-    help="How many answer from the beginning; more come by themselves when there is much to do.",
-)
 @_json
-def start(idle: float, processes: int, as_json: bool) -> None:
+def start(idle: float, as_json: bool) -> None:
     """Start the daemon now, instead of with the next event."""
     home = _home()
-    if processes > 1 and sys.platform != "linux":
-        raise HooklineError("--processes: only on Linux can there be more than one")
-    found = ask_status(home, version=__version__)
-    if found is None:
-        _started(home, idle, processes)
-    elif processes > found.processes:
-        raise HooklineError(
-            f"process {found.pid} is the daemon already, and was started as {found.processes}: "
-            "`hookline daemon stop` ends it"
-        )
+    if not _answers(home):
+        _started(home, idle)
     _tell(home, _found(home), as_json)
 
 
@@ -139,10 +124,9 @@ def _home() -> str:
     return os.path.abspath(open_loader(os.environ).home)
 
 
-def _started(home: str, idle: float, processes: int) -> None:
+def _started(home: str, idle: float) -> None:
     """Starts the daemon as clients do. Raises HooklineError."""
     words = ["daemon", "serve", "--home", home, "--idle", f"{idle:g}"]
-    words += ["--processes", str(processes)] if processes > 1 else []
     process = subprocess.Popen(  # noqa: S603 - our own interpreter and our own words
         [sys.executable, "-I", "-m", "hookline", *words],
         cwd="/",
@@ -192,8 +176,7 @@ def _as_json(found: Status) -> dict[str, object]:
 
 
 def _tell_status(found: Status) -> None:
-    beside = "".join(f", {pid} beside it" for pid in found.beside)
-    click.echo(f"{click.style('running', fg='green', bold=True)}: process {found.pid}{beside}")
+    click.echo(f"{click.style('running', fg='green', bold=True)}: process {found.pid}")
     minutes = f"{found.uptime / 60:.0f} min" if found.uptime >= 90 else f"{found.uptime:.0f} s"
     click.echo(f"  version {visible(found.version)}, for {minutes}")
     click.echo(

@@ -80,12 +80,6 @@ class Connection(Line):
         """Whether nothing is owed to the client, and it owes us nothing."""
         return not self._owing and self._outlet is None
 
-    @property
-    def may_go(self) -> bool:
-        """Whether nothing has been heard that was not answered."""
-        heard = self._early or self._going_on or self._decoder is not None
-        return self.idle and not heard and self._since is None
-
     # Reading
 
     def on_readable(self, pace: Pace) -> None:

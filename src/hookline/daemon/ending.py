@@ -5,11 +5,11 @@ from collections.abc import Callable
 from hookline.daemon.rounds import Books
 from hookline.daemon.server import Server
 
-__all__ = ["GRACE", "LAST", "wind_down"]
+__all__ = ["GRACE", "wind_down"]
 
 GRACE = 30.0
 """Seconds that running events get when the daemon is told to end."""
-LAST = 5.0
+_LAST = 5.0
 """Seconds that they get to end after they were cancelled."""
 
 
@@ -27,7 +27,7 @@ async def wind_down(
     while not await server.until_quiet(grace) and not told():
         pass
     server.cancel()
-    await server.until_quiet(LAST)
+    await server.until_quiet(_LAST)
     server.close()
     if books is not None:
         await books.aclose()

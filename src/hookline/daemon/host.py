@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from hookline.daemon.budget import Budget
-from hookline.daemon.crew import Crew
 from hookline.daemon.frames import Calls, Request, Respond
 from hookline.daemon.rounds import Rounds
 from hookline.daemon.sessions import Session
@@ -18,7 +17,6 @@ from hookline.model.outcome import Reply
 
 if TYPE_CHECKING:
     from hookline.daemon.connection import Connection
-    from hookline.daemon.line import Line
 
 __all__ = ["Counts", "Host"]
 
@@ -47,8 +45,6 @@ class Host(Protocol):
     version: str
     own_answers: Mapping[tuple[str, ...], Callable[[Request], Reply]]
     """Who answers a question about the daemon itself, by its first word."""
-    crew: Crew | None
-    """Who else answers; None where nobody does."""
     refusing: str
     """Why no request is taken now; empty when it is."""
 
@@ -66,9 +62,6 @@ class Host(Protocol):
 
     def failed(self, request: Request, error: BaseException) -> None:
         """The answer could not be made."""
-
-    def handed_on(self, line: "Line") -> None:
-        """Another process has the client now."""
 
     def closed(self, connection: "Connection", unanswered: bool) -> None:
         """The connection is over."""

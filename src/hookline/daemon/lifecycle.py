@@ -8,7 +8,6 @@ import asyncio
 import os
 import signal
 import socket
-from functools import partial
 from importlib import import_module
 from time import monotonic
 
@@ -28,13 +27,11 @@ from hookline.daemon.clean import (
     trim,
 )
 from hookline.daemon.connection import SILENCE
-from hookline.daemon.crew import Crew, Start
-from hookline.daemon.ending import GRACE, LAST, wind_down
+from hookline.daemon.ending import GRACE, wind_down
 from hookline.daemon.frames import Request, Respond
 from hookline.daemon.homes import home_of
 from hookline.daemon.instance import Claim, InstanceError, claim
 from hookline.daemon.log import Log
-from hookline.daemon.mates import Share
 from hookline.daemon.rounds import Books
 from hookline.daemon.server import FORGET, Limits, Server
 from hookline.daemon.status import Status
@@ -48,7 +45,6 @@ IDLE = 1800.0
 
 _LOOK = 2.0
 _SOON = 0.2
-_OF_LATE = 1.0
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
@@ -77,14 +73,12 @@ class Daemon:
         limits: Limits | None = None,
         log: Log | None = None,
         books: Books | None = None,
-        start: Start | None = None,
     ) -> None:
         """Either ``home`` is given or ``client``, whose request names it.
 
         ``stuck`` seconds without a turn of the loop end the process once it is the daemon. Unless
         it ``stays`` it never becomes that.
         ``books`` are closed at the end, when no event runs any more.
-        ``start`` starts a process beside the daemon, of which ``limits`` says how many.
         """
         self._respond = respond
         self._home = home
@@ -97,8 +91,6 @@ class Daemon:
         self._log = log or Log()
         self._version = __version__
         self._books = books
-        self._start = start
-        self._crew: Crew | None = None
         self._claim: Claim | None = None
         self._began = monotonic()
         self._package = _package()
@@ -153,16 +145,8 @@ class Daemon:
             same = request.version == self._version
             # After the first step of its answer, which for most events is the last one, too.
             self._server.loop.call_soon(self._settle, self._home if same else "")
-        elif not self._notice_change() and self._crew is not None:
-            server = self._server
-            self._crew.consider(sessions=server.sessions(_OF_LATE), at_once=server.rounds.largest())
-
-    def _notice_change(self) -> bool:
-        """Whether another hookline is installed than the one that runs; then it is time to go."""
-        changed = _package() != self._package
-        if changed:
+        elif _package() != self._package:
             self._server.loop.call_soon(self._retire, "hookline has changed on the disk")
-        return changed
 
     def _settle(self, home: str) -> None:
         """Becomes the daemon of this home if there is none."""
@@ -187,27 +171,11 @@ class Daemon:
             self._retire("no daemon can stay here")
             return
         self._watchdog.watch()
-        self._gather()
         self._log.note(f"started, version {self._version}, in {self._claim.path}")
         self._look_after()
         self._keep_looking()
         # Not at once: whoever started us is not to wait for what this loads.
         self._server.loop.call_later(_SOON, keep_memory)
-
-    def _gather(self) -> None:
-        """Others may be asked to answer beside us from now on."""
-        limits = self._limits or Limits()
-        least, most = limits.always_beside, max(limits.beside, limits.always_beside)
-        if self._start is not None and most > 0:
-            assert self._home
-            self._crew = self._server.crew = Crew(
-                self._server.loop,
-                self._server.watching,
-                start=partial(self._start, self._home),
-                most=most,
-                least=least,
-                note=self._log.note,
-            )
 
     # Staying
 
@@ -218,9 +186,6 @@ class Daemon:
     def _look(self) -> None:
         self._look_after()
         self._server.sweep()
-        if self._crew is not None and self._crew.look():
-            self._server.last_request = monotonic()
-            self._notice_change()
         if not self._server.busy and monotonic() - self._server.last_request > self._idle:
             self._retire(f"nothing was asked for {self._idle:g} s")
         elif monotonic() - self._server.last_request > FORGET:
@@ -269,28 +234,25 @@ class Daemon:
     def status(self) -> Status:
         """What this daemon says of itself."""
         server, counts = self._server, self._server.counts
-        others = self._crew.share() if self._crew is not None else Share()
         return Status(
             pid=os.getpid(),
             version=self._version,
             uptime=round(monotonic() - self._began, 3),
-            sessions=server.sessions() + others.sessions,
-            answered=counts.answered + others.answered,
-            running=server.turns.running + others.running,
-            waiting=server.turns.waiting + others.waiting,
-            refused=counts.refused + others.refused,
-            abandoned=counts.abandoned + others.abandoned,
-            failed=counts.failed + others.failed,
-            connections=server.connections + others.connections,
-            held=server.budget.held + others.held,
-            memory=memory() + others.memory,
-            descriptors=descriptors() + others.descriptors,
+            sessions=server.sessions(),
+            answered=counts.answered,
+            running=server.turns.running,
+            waiting=server.turns.waiting,
+            refused=counts.refused,
+            abandoned=counts.abandoned,
+            failed=counts.failed,
+            connections=server.connections,
+            held=server.budget.held,
+            memory=memory(),
+            descriptors=descriptors(),
             socket=self._claim.socket if self._claim else "",
             home=self._home or "",
             idle=self._idle,
             stopping=self._end.done(),
-            beside=self._crew.pids() if self._crew is not None else (),
-            processes=1 + (self._limits.always_beside if self._limits is not None else 0),
         )
 
     # Going
@@ -310,8 +272,6 @@ class Daemon:
             self._server.cancel()
         self._told_to_end = True
         self._server.refuse("the daemon stops")
-        if self._crew is not None:
-            self._crew.terminate()
         self._retire(f"told to by {number.name}")
 
     def _retire(self, why: str) -> None:
@@ -320,15 +280,11 @@ class Daemon:
 
     async def _leave(self) -> None:
         """Finishes what runs, while others may already take the place."""
-        server, crew = self._server, self._crew
+        server = self._server
         if self._claim is not None:
             self._claim.release()
         server.stop_listening()
-        if crew is not None:
-            crew.dismiss()
         await wind_down(server, self._grace, told=lambda: self._told_to_end, books=self._books)
-        if crew is not None:
-            await crew.until_gone(self._grace + 2 * LAST, told=lambda: self._told_to_end)
         server.watching.close()
 
 

@@ -25,14 +25,13 @@ class Line(ABC):
     more than all that is done here.
     """
 
-    __slots__ = ("_asked_crew", "_fd", "_host", "_outlet", "_reading", "_sock", "open")
+    __slots__ = ("_fd", "_host", "_outlet", "_reading", "_sock", "open")
 
     def __init__(self, host: Host, sock: "socket") -> None:
         self._host = host
         self._sock = sock
         self._fd = sock.fileno()
         self._reading = False
-        self._asked_crew = 0
         # What could not be sent at once; nearly everything can.
         self._outlet: Outlet | None = None
         self.open = True
@@ -41,21 +40,7 @@ class Line(ABC):
         """Hears of what comes, and of the client's end."""
         if self.open and not self._reading:
             self._reading = True
-            self._host.watching.add(self._fd, self.on_event)
-
-    def on_event(self, pace: Pace) -> None:
-        """Something has come. Unless the client is another process's, it is for us."""
-        crew = self._host.crew
-        if crew is None or self._asked_crew == crew.changes or not self.may_go:
-            self.on_readable(pace)
-            return
-        taken = crew.takes(self._sock)
-        if taken:
-            self.hang_up()
-            self._host.handed_on(self)
-        elif taken is not None:
-            self._asked_crew = crew.changes
-            self.on_readable(pace)
+            self._host.watching.add(self._fd, self.on_readable)
 
     def heard(self, *, much: bool) -> bytes | None:
         """What has come: None when nothing has, and nothing at all when nothing more will."""
@@ -92,11 +77,6 @@ class Line(ABC):
             self._outlet.close()
             self._outlet = None
         self._sock.close()
-
-    @property
-    @abstractmethod
-    def may_go(self) -> bool:
-        """Whether nothing has been heard that was not answered."""
 
     @abstractmethod
     def on_readable(self, pace: Pace) -> None:

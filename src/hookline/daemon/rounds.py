@@ -51,13 +51,7 @@ class Rounds:
         self._books = books
         self._note = note
         self._starting: list[_Begun] = []
-        self._largest = 0
         self._held: _Held | None = None
-
-    def largest(self) -> int:
-        """How many had their turn in one moment, at most, since this was last asked."""
-        found, self._largest = self._largest, 0
-        return found
 
     def start_soon(self, event: _Begun) -> None:
         """All that have their turn in one moment are started by one call."""
@@ -68,7 +62,6 @@ class Rounds:
     def _start(self) -> None:
         starting: Sequence[_Begun] = self._starting
         self._starting = []
-        self._largest = max(self._largest, len(starting))
         if self._books is None or len(starting) == 1:
             while starting:
                 starting = self._start_each(starting)

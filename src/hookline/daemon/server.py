@@ -10,24 +10,22 @@ import select
 import socket
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from time import monotonic
 
 from msgspec import Struct
 
 from hookline.daemon.budget import Budget
 from hookline.daemon.connection import SILENCE, Connection
-from hookline.daemon.crew import Crew, most_beside
 from hookline.daemon.frames import Calls, Request, Respond
 from hookline.daemon.host import Counts
-from hookline.daemon.line import Line
 from hookline.daemon.pace import Pace
 from hookline.daemon.peers import peer_uid
 from hookline.daemon.rounds import Books, Rounds
-from hookline.daemon.sessions import RECENT, Session, Sessions
+from hookline.daemon.sessions import Session, Sessions
 from hookline.daemon.turns import Turns
 from hookline.daemon.waiting import Waiting
-from hookline.daemon.watching import Reader, watching
+from hookline.daemon.watching import watching
 from hookline.model.outcome import Reply
 
 __all__ = ["FORGET", "Limits", "Server"]
@@ -51,10 +49,6 @@ class Limits(Struct, frozen=True, kw_only=True):
     waiting: int = 1024
     held: int = 512 << 20
     connections: int = 2048
-    beside: int = most_beside()
-    """How many processes may come beside the daemon, each with limits like these."""
-    always_beside: int = 0
-    """How many are there from the beginning."""
 
 
 class Server:
@@ -88,9 +82,6 @@ class Server:
         self.budget = Budget(self.limits.held)
         self.calls = Calls(version)
         self.counts = Counts()
-        self.crew: Crew | None = None
-        self.more: Reader | None = None
-        """Where clients come from that another process has accepted."""
         self.last_request = monotonic()
         self._on_request = on_request
         self._on_closed = on_closed
@@ -116,8 +107,6 @@ class Server:
         try:
             if self._listener is not None and not full:
                 self._accept(Pace.LATER)
-            if self.more is not None:
-                self.more(Pace.LATER)
             self.waiting.acknowledge_overdue()
         except Exception as error:  # another client's trouble
             self.note(f"somebody could not be heard: {type(error).__name__}: {error}")
@@ -152,12 +141,6 @@ class Server:
         self._rouse()
         self._on_closed()
 
-    def handed_on(self, line: Line) -> None:
-        """Another process has the client now."""
-        self.last_request = monotonic()
-        if isinstance(line, Connection):
-            self._connections.pop(line, None)
-
     def _rouse(self) -> None:
         if self._quiet is not None and not self._quiet.done():
             self._quiet.set_result(None)
@@ -174,9 +157,9 @@ class Server:
         """How many clients are connected."""
         return len(self._connections)
 
-    def sessions(self, within: float = RECENT) -> int:
-        """How many sessions have asked something in the last seconds."""
-        return self._sessions.recent(monotonic(), within)
+    def sessions(self) -> int:
+        """How many sessions have asked something lately."""
+        return self._sessions.recent(monotonic())
 
     # Listening
 
@@ -214,21 +197,7 @@ class Server:
         if len(fresh) > 1 and pace is Pace.NOW:
             pace = Pace.TOGETHER
         for connection in fresh:
-            connection.on_event(pace)
-            connection.watch()
-
-    def receive(self, clients: Sequence[socket.socket], pace: Pace) -> None:
-        """Serves clients that another process has accepted, and nobody has heard yet."""
-        now = monotonic()
-        pace = Pace.TOGETHER if len(clients) > 1 and pace is Pace.NOW else pace
-        for sock in clients:
-            if len(self._connections) >= self._most and not self._room():
-                sock.close()  # it has not heard of us, and asks elsewhere
-                continue
-            sock.setblocking(False)
-            connection = Connection(self, sock, now)
-            self._connections[connection] = None
-            connection.on_event(pace)
+            connection.on_readable(pace)
             connection.watch()
 
     def _accept_one(self, now: float) -> Connection | None:

@@ -6,14 +6,12 @@ from msgspec import Struct
 
 from hookline.daemon.frames import Request
 
-__all__ = ["QUICK", "Session", "Sessions", "depth_of", "session_in", "session_of"]
+__all__ = ["QUICK", "Session", "Sessions", "depth_of", "session_of"]
 
 QUICK = 0.02
 """Seconds: an event that holds up all others for longer is not quick."""
 
-RECENT = 900.0
-"""Seconds: what a session asked before is long ago."""
-
+_RECENT = 900.0  # seconds: what a session asked before is long ago
 _KEPT = 1024
 _DEEPEST = 4
 # Where a client names the session; only who waits for whom depends on it, never a verdict.
@@ -45,21 +43,15 @@ class Sessions:
             del self._known[next(iter(self._known))]
         return known
 
-    def recent(self, now: float, within: float = RECENT) -> int:
-        """How many have asked something in the last seconds."""
-        return sum(now - known.at < within for known in self._known.values())
+    def recent(self, now: float) -> int:
+        """How many have asked something lately."""
+        return sum(now - known.at < _RECENT for known in self._known.values())
 
 
 def session_of(request: Request) -> str:
     """The session's own name, or the directory that the client is in."""
     found = _SESSION.search(request.stdin, 0, _SESSION_WITHIN)
     return str(found[1], "utf-8", "replace") if found else request.cwd
-
-
-def session_in(said: bytes) -> bytes:
-    """The same, looked for in a request as it came; empty where it is not told."""
-    found = _SESSION.search(said)
-    return found[1] if found else b""
 
 
 def depth_of(request: Request) -> int:

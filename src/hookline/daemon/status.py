@@ -30,7 +30,3 @@ class Status(Struct, frozen=True, kw_only=True):
     home: str
     idle: float
     stopping: bool
-    beside: tuple[int, ...] = ()
-    """Processes that answer beside this one; of them is what they said last, in the sums above."""
-    processes: int = 1
-    """How many were asked for; those that are more came because there was much to do."""

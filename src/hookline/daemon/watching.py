@@ -8,7 +8,6 @@ import asyncio
 import select
 import selectors
 from collections.abc import Callable, Mapping
-from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from hookline.daemon.pace import Pace
@@ -33,9 +32,6 @@ class Watching(Protocol):
     def remove(self, number: int) -> None:
         """Not any more. To be called before the descriptor is closed."""
 
-    def idle(self) -> float:
-        """For how many seconds, by any clock, there was nothing to do so far."""
-
     def close(self) -> None:
         """Hears nothing more."""
 
@@ -59,7 +55,6 @@ class _Epoll:
         self.epoll = select.epoll()
         self._on_error = on_error
         self._readers: dict[int, Reader] = {}
-        self._waited = 0.0
 
     def add(self, number: int, reader: Reader) -> None:
         self._readers[number] = reader
@@ -69,20 +64,12 @@ class _Epoll:
         del self._readers[number]
         self.epoll.unregister(number)
 
-    def idle(self) -> float:
-        return self._waited
-
     def close(self) -> None:
         """Whoever waits there does so for others, too."""
 
     def hand_on(self, timeout: float | None = 0.0) -> bool:
         """Waits so long, and calls the readers; whether there may be something for others."""
-        if timeout == 0:
-            ready = self.epoll.poll(0, _AT_ONCE)
-        else:
-            began = monotonic()
-            ready = self.epoll.poll(timeout, _AT_ONCE)
-            self._waited += monotonic() - began
+        ready = self.epoll.poll(timeout, _AT_ONCE)
         pace = Pace.NOW if len(ready) == 1 else Pace.TOGETHER
         others = False
         for number, _ in ready:
@@ -104,9 +91,6 @@ class _Nested(_Epoll):
         super().__init__(loop.call_exception_handler)
         self._loop = loop
         loop.add_reader(self.epoll.fileno(), self.hand_on)
-
-    def idle(self) -> float:
-        return _not_computing()
 
     def close(self) -> None:
         self._loop.remove_reader(self.epoll.fileno())
@@ -163,13 +147,5 @@ class _Loop:
     def remove(self, number: int) -> None:
         self._loop.remove_reader(number)
 
-    def idle(self) -> float:
-        return _not_computing()
-
     def close(self) -> None:
         """Nothing of ours is left in the loop."""
-
-
-def _not_computing() -> float:
-    """Where nobody says when a loop waits: what else took a core is in it, too."""
-    return monotonic() - process_time()

@@ -84,21 +84,6 @@ def test_it_is_started_looked_at_and_stopped(person: Person) -> None:
     assert not person.place.dir.exists()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="there is only one elsewhere")
-def test_several_processes_are_started_looked_at_and_stopped(person: Person) -> None:
-    started = person.daemon("start", "--json", "--processes", "2")
-    assert started.code == 0, started.err
-    pid, (other,) = started.json["pid"], started.json["beside"]
-    assert f"running: process {pid}, {other} beside it\n" in person.daemon("status").out
-    assert person.daemon("start", "--json", "--processes", "2").json["beside"] == [other]
-    more = person.daemon("start", "--processes", "3")
-    assert more.code == 1
-    assert f"process {pid} is the daemon already, and was started as 2" in more.err
-    stopped = person.daemon("stop", "--yes", "--json", HOOKLINE_TRUST="all")
-    assert stopped.json == {"stopped": True, "pid": pid, "killed": False}
-    eventually(lambda: not os.path.exists(f"/proc/{other}"))
-
-
 @pytest.mark.parametrize(
     ("words", "env", "why"),
     [
@@ -277,12 +262,7 @@ def test_a_broken_payload_closes_the_gate_through_the_daemon_too(person: Person)
         ("--home", "/h", "--idle", "0"),
         ("--once",),
         ("--home", "/h", "--once"),
-        ("--beside", "0"),
-        ("--home", "/h", "--beside", "one"),
-        ("--home", "/h", "--beside", "0", "--idle", "5"),
-        ("--fd", "0", "--processes", "2"),
-        ("--home", "/h", "--processes", "0"),
-        ("--home", "/h", "--processes", "9"),
+        ("--home", "/h", "--processes", "2"),
         ("--port", "80"),
     ],
 )
