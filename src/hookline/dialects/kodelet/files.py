@@ -33,6 +33,7 @@ class KodeletFiles(Files):
     codec = DIALECT
     default_timeout = 30.0
     run_by = frozenset({"kodelet"})
+    also = _ALSO
 
     # ── where ───────────────────────────────────────────────────────────────────────────────
 
@@ -83,10 +84,6 @@ class KodeletFiles(Files):
         )
 
     # ── its rules ───────────────────────────────────────────────────────────────────────────
-
-    def canonical(self, native: str) -> tuple[str, ...]:
-        """With the moments that are events of their own elsewhere."""
-        return (*super().canonical(native), *_ALSO.get(native, ()))
 
     def matches(self, entry: NativeEntry, event: Event) -> bool:
         """There is nothing to match: a hook sees each event it is for."""
