@@ -27,6 +27,7 @@ from hookline.model.rewriting import overlay
 from hookline.model.support import Support
 from hookline.model.text import visible
 from hookline.model.tools import Mcp, Tool, ToolKind, ToolTable
+from hookline.model.verdicts import Verdict
 
 __all__ = ["JsonDialect", "Keys", "joined", "said"]
 
@@ -187,7 +188,16 @@ class JsonDialect(ABC):
         """The outcome as far as this platform can take it."""
         if outcome.answer is PASS:
             return PASSED
-        return translate(outcome, self.support, self.native_of(outcome.event))
+        native, support = self.native_of(outcome.event), self.support
+        cells, row = self.own_cells(outcome, native), support.find(native)
+        if cells and row is not None:
+            fitting = replace(row, cells={**row.cells, **cells})
+            support = replace(support, events={**support.events, native: fitting})
+        return translate(outcome, support, native)
+
+    def own_cells(self, outcome: Outcome, native: str) -> Mapping[str, str]:
+        """Cells of the table that depend on more than the event's name."""
+        return {}
 
     def encode(self, outcome: Outcome) -> Reply:
         """The outcome in this platform's words, at least as strict."""
@@ -228,6 +238,21 @@ class JsonDialect(ABC):
         if outcome.final is not None:
             return event.tool.input
         return overlay(event.tool.input, outcome.answer.rewrite.input or {})
+
+    def permission(self, outcome: Outcome, answer: Answer) -> dict[str, Any]:
+        """Claude Code's words before a tool, which others have as well.
+
+        ``continue: false`` alone would still run the tool, so a halt denies it as well.
+        """
+        own: dict[str, Any] = {}
+        verdict = Verdict.DENY if answer.verdict is Verdict.HALT else answer.verdict
+        if verdict is not Verdict.PASS:
+            own["permissionDecision"] = verdict.value
+            if answer.reason:
+                own["permissionDecisionReason"] = answer.reason
+        if answer.rewrite.input is not None and verdict is not Verdict.DENY:
+            own["updatedInput"] = self.final_input(outcome)
+        return own
 
     # ── as a host: a hook written for this platform runs inside ours ────────────────────────
 
