@@ -27,7 +27,6 @@ from hookline.model.rewriting import overlay
 from hookline.model.support import Support
 from hookline.model.text import visible
 from hookline.model.tools import Mcp, Tool, ToolKind, ToolTable
-from hookline.model.verdicts import Verdict
 
 __all__ = ["JsonDialect", "Keys", "joined", "said"]
 
@@ -188,12 +187,8 @@ class JsonDialect(ABC):
         """The outcome as far as this platform can take it."""
         if outcome.answer is PASS:
             return PASSED
-        native, support = self.native_of(outcome.event), self.support
-        cells, row = self.own_cells(outcome, native), support.find(native)
-        if cells and row is not None:
-            fitting = replace(row, cells={**row.cells, **cells})
-            support = replace(support, events={**support.events, native: fitting})
-        return translate(outcome, support, native)
+        native = self.native_of(outcome.event)
+        return translate(outcome, self.support, native, self.own_cells(outcome, native))
 
     def own_cells(self, outcome: Outcome, native: str) -> Mapping[str, str]:
         """Cells of the table that depend on more than the event's name."""
@@ -239,21 +234,6 @@ class JsonDialect(ABC):
             return event.tool.input
         return overlay(event.tool.input, outcome.answer.rewrite.input or {})
 
-    def permission(self, outcome: Outcome, answer: Answer) -> dict[str, Any]:
-        """Claude Code's words before a tool, which others have as well.
-
-        ``continue: false`` alone would still run the tool, so a halt denies it as well.
-        """
-        own: dict[str, Any] = {}
-        verdict = Verdict.DENY if answer.verdict is Verdict.HALT else answer.verdict
-        if verdict is not Verdict.PASS:
-            own["permissionDecision"] = verdict.value
-            if answer.reason:
-                own["permissionDecisionReason"] = answer.reason
-        if answer.rewrite.input is not None and verdict is not Verdict.DENY:
-            own["updatedInput"] = self.final_input(outcome)
-        return own
-
     # ── as a host: a hook written for this platform runs inside ours ────────────────────────
 
     def stdin(self, event: Event) -> bytes:
@@ -270,11 +250,8 @@ class JsonDialect(ABC):
     def payload(self, event: Event) -> dict[str, Any]:
         """A native payload for an event that came from elsewhere."""
         keys, native = self.keys, self.native_of(event)
-        data: dict[str, Any] = {
-            keys.session: event.session_id,
-            keys.cwd: event.cwd,
-            keys.event: native,
-        }
+        data: dict[str, Any] = {keys.session: event.session_id, keys.cwd: event.cwd}
+        data[keys.event] = native
         for field, key in self.fields.get(native, {}).items():
             data[key] = _get(event, field)
         if isinstance(event, ToolEvent):

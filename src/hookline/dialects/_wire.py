@@ -1,6 +1,6 @@
 """How JSON travels where a platform reads it more loosely than it is written."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import msgspec
@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from hookline.model.answers import Answer
 from hookline.model.errors import DecodeError, HandlerCrashed
+from hookline.model.outcome import Outcome
 from hookline.model.text import visible
 from hookline.model.tools import Tool, ToolKind, ToolRow, ToolTable
 from hookline.model.verdicts import Verdict
@@ -21,6 +22,7 @@ __all__ = [
     "folded",
     "joined",
     "line",
+    "permission",
     "said",
 ]
 
@@ -52,6 +54,21 @@ def decision(answer: Answer) -> dict[str, Any]:
     """The same where it stands in an object of its own."""
     found = behaviour(answer)
     return {"decision": found} if found else {}
+
+
+def permission(
+    outcome: Outcome, answer: Answer, final_input: Callable[[Outcome], dict[str, Any]]
+) -> dict[str, Any]:
+    """The words before a tool; ``continue: false`` alone would still run it, so a halt denies."""
+    own: dict[str, Any] = {}
+    verdict = Verdict.DENY if answer.verdict is Verdict.HALT else answer.verdict
+    if verdict is not Verdict.PASS:
+        own["permissionDecision"] = verdict.value
+        if answer.reason:
+            own["permissionDecisionReason"] = answer.reason
+    if answer.rewrite.input is not None and verdict is not Verdict.DENY:
+        own["updatedInput"] = final_input(outcome)
+    return own
 
 
 def crashed(exit_code: int, stderr: bytes) -> HandlerCrashed:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from hookline.dialects._native import JsonDialect, joined
 from hookline.dialects._support import load_support
 from hookline.dialects._translate import PASSED
-from hookline.dialects._wire import decision, line
+from hookline.dialects._wire import decision, line, permission
 from hookline.dialects.claude_code.outputs import in_shape, read_text
 from hookline.dialects.claude_code.tools import TOOLS
 from hookline.dialects.claude_code.words import native_word
@@ -140,7 +140,7 @@ class ClaudeCode(JsonDialect):
         if answer.verdict is Verdict.HALT:
             body |= {"continue": False, "stopReason": answer.reason}
         if native in {"PreToolUse", "PreModelSwitch"}:
-            own |= self.permission(outcome, answer)
+            own |= permission(outcome, answer, self.final_input)
         elif native == "PermissionRequest":
             own |= decision(answer)
         elif answer.verdict is Verdict.DENY or (

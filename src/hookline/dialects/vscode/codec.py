@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from hookline.dialects._native import JsonDialect, joined
 from hookline.dialects._support import load_support
-from hookline.dialects._wire import line
+from hookline.dialects._wire import line, permission
 from hookline.dialects.vscode.answers import read
 from hookline.dialects.vscode.tools import TOOLS
 from hookline.model.answers import Answer
@@ -99,7 +99,7 @@ class VSCode(JsonDialect):
         if halted:
             body |= _stop(visible(outcome.reason))
         if native == "PreToolUse":
-            own |= self.permission(outcome, answer)
+            own |= permission(outcome, answer, self.final_input)
         elif native == "PostToolUse" and answer.verdict in {Verdict.DENY, Verdict.HALT}:
             body |= {"decision": "block", "reason": answer.reason}
         elif native == "UserPromptSubmit" and answer.verdict in {Verdict.DENY, Verdict.HALT}:
