@@ -3,18 +3,19 @@
 Knows entries and events as values; must not know any platform's rules.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
+from hookline.dialects._located import Located, UnreadableText, read_json
 from hookline.dialects._native import JsonDialect
 from hookline.model.events import Event
 from hookline.model.native import NativeEntry
 
-__all__ = ["is_strict_json", "number", "shown_to", "texts", "voided"]
+__all__ = ["is_strict_json", "names_any", "number", "shown_to", "texts", "voided"]
 
 
 def is_strict_json(content: bytes) -> bool:
@@ -24,6 +25,15 @@ def is_strict_json(content: bytes) -> bool:
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return False
     return True
+
+
+def names_any(content: bytes, events: Container[str]) -> bool:
+    """Whether a file of hooks has some of these events, which no other platform has."""
+    try:
+        hooks = read_json(content).members.get("hooks", Located({}, 0))
+    except UnreadableText:
+        return False
+    return any(name in events for name in hooks.members)
 
 
 def number(value: Any) -> float | None:

@@ -44,6 +44,9 @@ class Files(ABC):
     adopts: ClassVar[frozenset[str]] = frozenset()
     """The dialects whose files this client runs too, by its own rules."""
 
+    also: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Moments of other platforms at which this one would fire one of its events."""
+
     @property
     def dialect(self) -> str:
         """Whose files these are."""
@@ -81,7 +84,7 @@ class Files(ABC):
     def canonical(self, native: str) -> tuple[str, ...]:
         """The canonical events for a native one, however the file spells it."""
         row = self.codec.support.find(native)
-        return (row.event,) if row is not None else ("other",)
+        return (row.event if row is not None else "other", *self.also.get(native, ()))
 
     def native(self, entry: NativeEntry) -> str:
         """The event's name as payloads of this platform have it."""

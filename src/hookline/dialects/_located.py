@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from hookline.jsontext import JsonTextError, Node, parse
 
-__all__ = ["Located", "UnreadableText", "front_matter", "read_json"]
+__all__ = ["Located", "UnreadableText", "front_matter", "read_json", "read_object"]
 
 Value: TypeAlias = "dict[str, Located] | list[Located] | str | int | float | bool | None"
 
@@ -77,6 +77,14 @@ def read_json(content: bytes) -> Located:
         raise UnreadableText(f"this is no JSON: {error.message}", error.line) from None
     breaks = [found.end() for found in _LINE_BREAK.finditer(content.decode())]
     return _from_node(root, breaks)
+
+
+def read_object(content: bytes) -> Located:
+    """JSON that is one object. Raises UnreadableText."""
+    root = read_json(content)
+    if not isinstance(root.value, dict):
+        raise UnreadableText("the file must hold one object", root.line)
+    return root
 
 
 def _from_node(node: Node, breaks: list[int]) -> Located:

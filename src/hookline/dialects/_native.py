@@ -187,7 +187,12 @@ class JsonDialect(ABC):
         """The outcome as far as this platform can take it."""
         if outcome.answer is PASS:
             return PASSED
-        return translate(outcome, self.support, self.native_of(outcome.event))
+        native = self.native_of(outcome.event)
+        return translate(outcome, self.support, native, self.own_cells(outcome, native))
+
+    def own_cells(self, outcome: Outcome, native: str) -> Mapping[str, str]:
+        """Cells of the table that depend on more than the event's name."""
+        return {}
 
     def encode(self, outcome: Outcome) -> Reply:
         """The outcome in this platform's words, at least as strict."""
@@ -245,11 +250,8 @@ class JsonDialect(ABC):
     def payload(self, event: Event) -> dict[str, Any]:
         """A native payload for an event that came from elsewhere."""
         keys, native = self.keys, self.native_of(event)
-        data: dict[str, Any] = {
-            keys.session: event.session_id,
-            keys.cwd: event.cwd,
-            keys.event: native,
-        }
+        data: dict[str, Any] = {keys.session: event.session_id, keys.cwd: event.cwd}
+        data[keys.event] = native
         for field, key in self.fields.get(native, {}).items():
             data[key] = _get(event, field)
         if isinstance(event, ToolEvent):

@@ -35,11 +35,20 @@ class _Draft(Struct):
         self.answer = replace(self.answer, **fields)
 
 
-def translate(outcome: Outcome, support: Support, native: str) -> Translated:
-    """The outcome's answer as far as ``native`` can take it, each change recorded."""
+def translate(
+    outcome: Outcome, support: Support, native: str, cells: Mapping[str, str] = {}
+) -> Translated:
+    """The outcome's answer as far as ``native`` can take it, each change recorded.
+
+    ``cells`` are those of its row that hold for this outcome alone.
+    """
     if outcome.answer is PASS:
         return PASSED
-    row = support.find(native) or EventSupport(native=native, event="other", cells={})
+    row = support.find(native)
+    if row is None:
+        row = EventSupport(native=native, event="other", cells={})
+    elif cells:
+        row = replace(row, cells={**row.cells, **cells})
     where = f"{support.client} on {native}"
     draft = _Draft(outcome.answer, [], where, row)
     _fit_rewrites(draft, outcome.event)

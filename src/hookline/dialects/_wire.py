@@ -1,16 +1,30 @@
 """How JSON travels where a platform reads it more loosely than it is written."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from hookline.model.answers import Answer
 from hookline.model.errors import DecodeError, HandlerCrashed
+from hookline.model.outcome import Outcome
 from hookline.model.text import visible
 from hookline.model.tools import Tool, ToolKind, ToolRow, ToolTable
+from hookline.model.verdicts import Verdict
 
-__all__ = ["NO_REASON", "FoldingTools", "crashed", "folded", "joined", "line", "said"]
+__all__ = [
+    "NO_REASON",
+    "FoldingTools",
+    "behaviour",
+    "crashed",
+    "decision",
+    "folded",
+    "joined",
+    "line",
+    "permission",
+    "said",
+]
 
 NO_REASON = "blocked by a hook that gave no reason"
 
@@ -23,6 +37,38 @@ def line(body: Mapping[str, Any]) -> bytes:
         import json  # only for text that is no Unicode
 
         return json.dumps(body).encode() + b"\n"
+
+
+def behaviour(answer: Answer) -> dict[str, Any]:
+    """Nothing at all leaves the question with the person, which is what ask and pass mean here."""
+    if answer.verdict is Verdict.ALLOW:
+        return {"behavior": "allow"}
+    if answer.verdict is Verdict.DENY:
+        return {"behavior": "deny", "message": answer.reason}
+    if answer.verdict is Verdict.HALT:
+        return {"behavior": "deny", "message": answer.reason, "interrupt": True}
+    return {}
+
+
+def decision(answer: Answer) -> dict[str, Any]:
+    """The same where it stands in an object of its own."""
+    found = behaviour(answer)
+    return {"decision": found} if found else {}
+
+
+def permission(
+    outcome: Outcome, answer: Answer, final_input: Callable[[Outcome], dict[str, Any]]
+) -> dict[str, Any]:
+    """The words before a tool; ``continue: false`` alone would still run it, so a halt denies."""
+    own: dict[str, Any] = {}
+    verdict = Verdict.DENY if answer.verdict is Verdict.HALT else answer.verdict
+    if verdict is not Verdict.PASS:
+        own["permissionDecision"] = verdict.value
+        if answer.reason:
+            own["permissionDecisionReason"] = answer.reason
+    if answer.rewrite.input is not None and verdict is not Verdict.DENY:
+        own["updatedInput"] = final_input(outcome)
+    return own
 
 
 def crashed(exit_code: int, stderr: bytes) -> HandlerCrashed:

@@ -63,9 +63,31 @@ class JsonWriter(Writer):
     """Whether hooks stand in groups with one matcher each."""
     version: ClassVar[int | None] = None
 
-    @abstractmethod
+    typed: ClassVar[bool] = True
+    """Whether a hook says that it is a command."""
+    command_key: ClassVar[str] = "command"
+    timeout_key: ClassVar[str] = "timeout"
+    units: ClassVar[int] = 1
+    """How many of a timeout's units a second has."""
+    closing: ClassVar[tuple[str, Any]] = ("failClosed", True)
+    """What a hook says that fails closed."""
+
     def hook(self, entry: NativeEntry) -> dict[str, Any]:
         """One hook as the file has it, without its matcher."""
+        seconds = entry.timeout
+        closing, closed = self.closing
+        fields = {
+            "name": ("name", entry.name or None),
+            "timeout": (self.timeout_key, None if seconds is None else int(seconds * self.units)),
+            "env": ("env", dict(entry.env) or None),
+            "background": ("async", entry.background or None),
+            "fails_closed": (closing, closed if entry.fails_closed else None),
+            "priority": ("priority", entry.priority),
+        }
+        said = dict(pair for field, pair in fields.items() if field in self.says)
+        found: dict[str, Any] = {"type": "command"} if self.typed else {}
+        found[self.command_key] = entry.command
+        return found | {key: value for key, value in said.items() if value is not None}
 
     def group(self, entry: NativeEntry) -> dict[str, Any]:
         """What stands round a hook, or beside its own keys."""

@@ -1,32 +1,28 @@
-"""Kodelet's hook files: which count, in which order, and what the modes make of them."""
+"""Kodelet's hook files: which count, and in which order."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.dialects.kodelet.files import FILES, KodeletFiles
-from hookline.model.errors import IllegalValueError
+from hookline.dialects.kodelet.files import FILES
 from hookline.model.events import Stop
 from hookline.model.hook import Hook, Lane, Layer, OnError
 from hookline.model.native import Where
 
-ADR = KodeletFiles(mode="adr")
 PATH = "/p/.kodelet/hooks/guard"
 SCRIPT = b"#!/bin/sh\n"
 
 
-def hooks(*paths: str, files: KodeletFiles = FILES, content: bytes = SCRIPT) -> tuple[Hook, ...]:
-    read = [files.read(path, content) for path in paths]
-    return files.hooks(read, layer=Layer.PROJECT, project_dir="/p")
+def hooks(*paths: str, content: bytes = SCRIPT) -> tuple[Hook, ...]:
+    read = [FILES.read(path, content) for path in paths]
+    return FILES.hooks(read, layer=Layer.PROJECT, project_dir="/p")
 
 
 def test_an_executable_could_be_for_any_event_and_is_asked_for_which() -> None:
     types = ["before_tool_call", "after_tool_call", "user_message_send", "agent_stop"]
     assert [hook.native for hook in hooks(PATH)] == [*types, "turn_end"]
-    assert [hook.native for hook in hooks(PATH, files=ADR)] == types
     hook = hooks(PATH)[0]
     assert hook.start is not None
     assert hook.start.answers_to == (PATH, "hook")
@@ -44,35 +40,16 @@ def test_it_hears_of_failed_tools_and_of_all_that_a_person_says() -> None:
         "follow_up_submit",
     )
     assert heard["agent_stop"] == ("stop",)
-    assert {hook.native: hook.events for hook in hooks(PATH, files=ADR)}["agent_stop"] == (
-        "stop",
-        "subagent_stop",
-    )
     assert FILES.matches(FILES.read(PATH, SCRIPT).entries[0], Stop())
 
 
-def test_the_modes_differ_in_who_counts() -> None:
+def test_a_block_ends_the_row_and_else_the_last_counts() -> None:
     lanes = {hook.native: hook.lane for hook in hooks(PATH)}
     fast = Lane(name="kodelet", deny_ends=True, last_counts=True, silence_counts=False)
     assert lanes["before_tool_call"] == fast
     assert lanes["user_message_send"] == fast
     assert lanes["after_tool_call"] == Lane(name="kodelet", last_counts=True)
     assert lanes["agent_stop"] == Lane(name="kodelet")
-    assert {hook.lane for hook in hooks(PATH, files=ADR)} == {
-        Lane(name="kodelet", last_counts=True)
-    }
-
-
-def test_the_mode_is_an_option_and_current_by_default() -> None:
-    assert FILES.mode == "current"
-    assert FILES.configured({"mode": "adr"}).mode == "adr"
-    assert ADR.configured({}).mode == "adr"
-    for options in ({"mode": "last"}, {"moed": "adr"}):
-        with pytest.raises(IllegalValueError, match="mode"):
-            FILES.configured(options)
-    wrong: Any = "last"
-    with pytest.raises(IllegalValueError, match="`current` or `adr`"):
-        KodeletFiles(mode=wrong)
 
 
 @pytest.mark.parametrize(
@@ -89,13 +66,11 @@ def test_what_nobody_could_start_is_off_and_says_so(content: bytes) -> None:
     assert (file.entries, hooks(PATH, content=content)) == ((), ())
 
 
-def test_a_name_switches_a_hook_off_but_not_by_the_adr() -> None:
+def test_a_name_switches_a_hook_off() -> None:
     path = PATH + ".disable"
     assert "`.disable`" in FILES.read(path, SCRIPT).off
-    assert ADR.read(path, SCRIPT).off == ""
     names = ["b", "a.disable", "a"]
     assert FILES.members("/p/.kodelet/hooks", names) == ["a", "b"]
-    assert ADR.members("/p/.kodelet/hooks", names) == ["a", "a.disable", "b"]
 
 
 def test_only_kodelets_directories_are_looked_into() -> None:
@@ -122,7 +97,6 @@ def test_places_are_the_projects_before_the_persons_and_plugins_after_each(tmp_p
         ("h/.kodelet/plugins/c@x/hooks", "plugin"),
     ]
     assert [layer for _, _, layer in found] == [Layer.PROJECT] * 3 + [Layer.USER] * 2
-    assert [place.scope for place in ADR.places(where)] == ["project", "user"]
 
 
 def test_the_first_of_a_name_stands_and_plugins_have_names_of_their_own() -> None:
@@ -140,8 +114,7 @@ def test_a_script_that_calls_hookline_makes_no_hook_but_one_that_mentions_it_doe
 
 @given(st.binary(max_size=200), st.text(max_size=20))
 def test_reading_never_raises(content: bytes, name: str) -> None:
-    for files in (FILES, ADR):
-        path = f"/p/.kodelet/hooks/{name}"
-        files.owns(path, content)
-        assert files.read(path, content).dialect == "kodelet"
-        assert len(hooks(PATH, files=files, content=content)) in {0, 4, 5}
+    path = f"/p/.kodelet/hooks/{name}"
+    FILES.owns(path, content)
+    assert FILES.read(path, content).dialect == "kodelet"
+    assert len(hooks(PATH, content=content)) in {0, 5}

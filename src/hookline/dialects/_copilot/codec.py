@@ -24,6 +24,7 @@ from hookline.dialects._copilot.payloads import FAMILY, changed_input, native_pa
 from hookline.dialects._copilot.tools import TOOLS, arguments, is_patch, read_call
 from hookline.dialects._native import JsonDialect, Keys, joined
 from hookline.dialects._translate import translate
+from hookline.dialects._wire import behaviour, line
 from hookline.model.answers import PASS, Answer
 from hookline.model.errors import DecodeError
 from hookline.model.events import Agent, Event, ToolEvent
@@ -131,7 +132,7 @@ class CopilotDialect(JsonDialect):
     def spell(self, outcome: Outcome, answer: Answer) -> Reply:
         """JSON with exit 0: of an exit code the model would learn no reason."""
         body = self._body(camel_name(self.native_of(outcome.event)), outcome, answer)
-        return Reply(stdout=_line(body) if body else b"")
+        return Reply(stdout=line(body) if body else b"")
 
     def _body(self, kind: str, outcome: Outcome, answer: Answer) -> dict[str, Any]:
         body: dict[str, Any] = {}
@@ -140,7 +141,7 @@ class CopilotDialect(JsonDialect):
             case "preToolUse":
                 body = self._permission(outcome, answer)
             case "permissionRequest":
-                body = _behaviour(answer)
+                body = behaviour(answer)
             case "postToolUse":
                 body = _result(answer)
             case "postToolUseFailure" if answer.verdict is Verdict.DENY:
@@ -172,7 +173,7 @@ class CopilotDialect(JsonDialect):
         blocked = Answer(verdict=Verdict.DENY, reason=visible(reason))
         body = {"permissionDecision": "deny", "permissionDecisionReason": blocked.reason}
         stderr = f"hookline: {blocked.reason}\n".encode()
-        return Reply(stdout=_line(body | _behaviour(blocked)), stderr=stderr)
+        return Reply(stdout=line(body | behaviour(blocked)), stderr=stderr)
 
     # ── as a host ───────────────────────────────────────────────────────────────────────────
 
@@ -222,17 +223,6 @@ def _read_only(support: Support) -> Support:
     return replace(support, events={name: without(row) for name, row in support.events.items()})
 
 
-def _behaviour(answer: Answer) -> dict[str, Any]:
-    """Nothing at all leaves the question to the client's rules."""
-    if answer.verdict is Verdict.ALLOW:
-        return {"behavior": "allow"}
-    if answer.verdict is Verdict.DENY:
-        return {"behavior": "deny", "message": answer.reason}
-    if answer.verdict is Verdict.HALT:
-        return {"behavior": "deny", "message": answer.reason, "interrupt": True}
-    return {}
-
-
 def _result(answer: Answer) -> dict[str, Any]:
     """A block is said twice: only one of the two words is promised to every client."""
     if answer.verdict is Verdict.DENY:
@@ -252,12 +242,3 @@ def _prompt(outcome: Outcome) -> dict[str, Any]:
         return {"decision": "block", "reason": visible(outcome.reason)}
     prompt = outcome.answer.rewrite.prompt
     return {} if prompt is None else {"modifiedPrompt": prompt or _EMPTY}
-
-
-def _line(body: Mapping[str, Any]) -> bytes:
-    try:
-        return msgspec.json.encode(body) + b"\n"
-    except UnicodeEncodeError:
-        import json
-
-        return json.dumps(body).encode() + b"\n"

@@ -20,7 +20,7 @@ from hookline.dialects._copilot.names import camel_name, is_pascal
 from hookline.dialects._copilot.tools import CLAUDE_NAMES, call_for
 from hookline.dialects._entries import voided
 from hookline.dialects._files import Files
-from hookline.dialects._located import UnreadableText, read_json
+from hookline.dialects._located import UnreadableText, read_json, read_object
 from hookline.dialects._patterns import whole
 from hookline.model.events import Event, ToolEvent
 from hookline.model.hook import Hook, Lane, Layer, OnError, Start
@@ -78,9 +78,7 @@ class CopilotFiles(Files):
     def read(self, path: str, content: bytes) -> NativeFile:
         """What stands in a file."""
         try:
-            root = read_json(content)
-            if not isinstance(root.value, dict):
-                raise UnreadableText("the file must hold one object", root.line)
+            root = read_object(content)
         except UnreadableText as error:
             flaw = NativeFlaw(error.line, error.message, "Copilot rejects the file", Voids.FILE)
             return NativeFile(dialect=self.dialect, path=path, flaws=(flaw,))

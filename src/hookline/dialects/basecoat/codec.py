@@ -12,11 +12,10 @@ from hookline.dialects._shown import changes, shown
 from hookline.dialects._support import load_support
 from hookline.dialects._wire import line
 from hookline.dialects.basecoat.answers import read_answer
-from hookline.dialects.basecoat.tools import TOOLS
 from hookline.model.answers import Answer
 from hookline.model.events import Agent, Error, Event, PostToolUseFailure, PromptEvent, ToolEvent
 from hookline.model.outcome import Outcome, Reply
-from hookline.model.tools import Tool
+from hookline.model.tools import CANONICAL_TOOLS, Tool
 from hookline.model.verdicts import Verdict
 
 __all__ = ["BaseCoat"]
@@ -40,7 +39,7 @@ class BaseCoat(JsonDialect):
     """The dialect of runtimes that follow the BaseCoat hook specification."""
 
     id = "basecoat"
-    tools = TOOLS
+    tools = CANONICAL_TOOLS  # an envelope names those of the runtime that sent it
     support = load_support(__file__)
     keys = Keys(event="hook", session="sessionId")
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = {

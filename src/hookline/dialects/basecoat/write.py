@@ -1,9 +1,6 @@
 """BaseCoat's ``hooks.json``, written from entries."""
 
-from typing import Any
-
 from hookline.dialects._write import JsonWriter
-from hookline.model.native import NativeEntry
 
 __all__ = ["WRITER", "BaseCoatWriter"]
 
@@ -15,17 +12,7 @@ class BaseCoatWriter(JsonWriter):
     says = frozenset({"timeout", "env", "priority"})
     heeds = frozenset({"shell"})
     version = 1
-
-    def hook(self, entry: NativeEntry) -> dict[str, Any]:
-        """A command."""
-        found: dict[str, Any] = {"type": "command", "command": entry.command}
-        if entry.timeout is not None:
-            found["timeoutSec"] = int(entry.timeout)
-        if entry.env:
-            found["env"] = dict(entry.env)
-        if entry.priority is not None:
-            found["priority"] = entry.priority
-        return found
+    timeout_key = "timeoutSec"
 
 
 WRITER = BaseCoatWriter()

@@ -1,14 +1,13 @@
 """Canonical JSON ↔ events, answers and replies: the contract of every portable hook."""
 
-import json
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
+from hookline.dialects._wire import line
 from hookline.model.answers import PASS, Answer, context, deny, notice
 from hookline.model.errors import DecodeError, HandlerAnswerError, HandlerCrashed, nearest
 from hookline.model.events import EVENTS, AnyEvent, Event, ToolEvent
@@ -74,15 +73,15 @@ class Canonical:
         said = to_builtins(outcome.answer)
         if outcome.signature:
             said["notice"] = [*said.get("notice", ()), outcome.signature]
-        return Reply(stdout=_line({"verdict": outcome.verdict, **said}))
+        return Reply(stdout=line({"verdict": outcome.verdict, **said}))
 
     def refuse(self, event: str | None, reason: str) -> Reply:
         """Deny when the event is a gate or unknown; otherwise a line on stderr and no effect."""
         stderr = f"hookline: {visible(reason)}\n".encode()
         known = EVENTS.get(event or "")
         if known is not None and not (known.gate and not known.continues):
-            return Reply(stdout=_line({"verdict": "pass"}), stderr=stderr)
-        return Reply(stdout=_line({"verdict": "deny", "reason": reason}), stderr=stderr)
+            return Reply(stdout=line({"verdict": "pass"}), stderr=stderr)
+        return Reply(stdout=line({"verdict": "deny", "reason": reason}), stderr=stderr)
 
     def stdin(self, event: Event) -> bytes:
         """The event as every canonical hook reads it."""
@@ -145,14 +144,6 @@ def _completed(tool: Tool) -> Tool:
         ok=tool.ok,
         duration_ms=tool.duration_ms,
     )
-
-
-def _line(answer: dict[str, Any]) -> bytes:
-    """One line of JSON; what is no Unicode is spelled out, since a lost answer is a weaker one."""
-    try:
-        return _encoder.encode(answer) + b"\n"
-    except UnicodeEncodeError:
-        return json.dumps(answer).encode() + b"\n"
 
 
 def _why(exc: Exception) -> str:

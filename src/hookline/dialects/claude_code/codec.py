@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from hookline.dialects._native import JsonDialect, joined
 from hookline.dialects._support import load_support
 from hookline.dialects._translate import PASSED
-from hookline.dialects._wire import line
+from hookline.dialects._wire import decision, line, permission
 from hookline.dialects.claude_code.outputs import in_shape, read_text
 from hookline.dialects.claude_code.tools import TOOLS
 from hookline.dialects.claude_code.words import native_word
@@ -140,9 +140,9 @@ class ClaudeCode(JsonDialect):
         if answer.verdict is Verdict.HALT:
             body |= {"continue": False, "stopReason": answer.reason}
         if native in {"PreToolUse", "PreModelSwitch"}:
-            own |= self._permission(outcome, answer)
+            own |= permission(outcome, answer, self.final_input)
         elif native == "PermissionRequest":
-            own |= _decision(answer)
+            own |= decision(answer)
         elif answer.verdict is Verdict.DENY or (
             answer.verdict is Verdict.HALT and native in {"UserPromptSubmit", "PostToolUse"}
         ):
@@ -159,18 +159,6 @@ class ClaudeCode(JsonDialect):
         if own:
             body["hookSpecificOutput"] = {"hookEventName": native, **own}
         return body
-
-    def _permission(self, outcome: Outcome, answer: Answer) -> dict[str, Any]:
-        """``continue: false`` alone would still run the tool, so a halt denies it as well."""
-        own: dict[str, Any] = {}
-        verdict = Verdict.DENY if answer.verdict is Verdict.HALT else answer.verdict
-        if verdict is not Verdict.PASS:
-            own["permissionDecision"] = verdict.value
-            if answer.reason:
-                own["permissionDecisionReason"] = answer.reason
-        if answer.rewrite.input is not None and verdict is not Verdict.DENY:
-            own["updatedInput"] = self.final_input(outcome)
-        return own
 
     def _output(self, outcome: Outcome, text: str) -> dict[str, Any]:
         """The client ignores an output that has not the shape of the tool's own."""
@@ -232,14 +220,3 @@ class ClaudeCode(JsonDialect):
             return answer
         changed = self.meant(event.tool, answer.rewrite.input) or None
         return replace(answer, rewrite=replace(answer.rewrite, input=changed))
-
-
-def _decision(answer: Answer) -> dict[str, Any]:
-    """Nothing at all leaves the question with the person, which is what ask and pass mean here."""
-    if answer.verdict is Verdict.ALLOW:
-        return {"decision": {"behavior": "allow"}}
-    if answer.verdict is Verdict.DENY:
-        return {"decision": {"behavior": "deny", "message": answer.reason}}
-    if answer.verdict is Verdict.HALT:
-        return {"decision": {"behavior": "deny", "message": answer.reason, "interrupt": True}}
-    return {}

@@ -6,7 +6,7 @@ Knows where they are and the client's rules for running what is in them.
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -54,6 +54,9 @@ class ClaudeFiles(Files):
     codec: ClassVar[JsonDialect] = ClaudeCode()
     default_timeout = 600.0
     run_by = frozenset({"claude-code", "vscode", "cursor", "copilot"})
+    also: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "UserPromptSubmit": ("steering_submit", "follow_up_submit")
+    }
 
     # ── where ───────────────────────────────────────────────────────────────────────────────
 
@@ -126,12 +129,6 @@ class ClaudeFiles(Files):
             return unreadable(path, error)
 
     # ── rules ───────────────────────────────────────────────────────────────────────────────
-
-    def canonical(self, native: str) -> tuple[str, ...]:
-        """A prompt is a prompt, also when it is queued or sent while the agent works."""
-        if native == "UserPromptSubmit":
-            return ("user_prompt_submit", "steering_submit", "follow_up_submit")
-        return super().canonical(native)
 
     def matches(self, entry: NativeEntry, event: Event) -> bool:
         """The matcher, and ``if`` on events that have a tool."""

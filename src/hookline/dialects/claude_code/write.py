@@ -1,10 +1,7 @@
 """Claude Code's settings, written from entries."""
 
-from typing import Any
-
 from hookline.dialects._write import JsonWriter
 from hookline.dialects.claude_code.matchers import TOOL_EVENTS
-from hookline.model.native import NativeEntry
 
 __all__ = ["WRITER", "ClaudeWriter"]
 
@@ -18,17 +15,7 @@ class ClaudeWriter(JsonWriter):
     heeds = frozenset({"shell", "headers"})
     notes = frozenset({"from", "source"})
     grouped = True
-
-    def hook(self, entry: NativeEntry) -> dict[str, Any]:
-        """A command."""
-        found: dict[str, Any] = {"type": "command", "command": entry.command}
-        if entry.timeout is not None:
-            found["timeout"] = int(entry.timeout)
-        if entry.background:
-            found["async"] = True
-        if entry.fails_closed:
-            found["onFailure"] = "block"
-        return found
+    closing = ("onFailure", "block")
 
 
 WRITER = ClaudeWriter()

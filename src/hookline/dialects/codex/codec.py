@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from hookline.dialects._native import JsonDialect, joined, said
 from hookline.dialects._support import load_support
+from hookline.dialects._wire import decision
 from hookline.dialects.codex import wire
 from hookline.dialects.codex.tools import TOOLS, as_native, patch_kind
 from hookline.model.answers import PASS, Answer, Rewrite, context, deny, follow_up
@@ -219,7 +220,7 @@ def _body(native: str, answer: Answer) -> dict[str, Any]:
     if answer.verdict is Verdict.HALT:
         body |= {"continue": False, "stopReason": answer.reason}
     elif native == "PermissionRequest":
-        own |= _decision(answer)
+        own |= decision(answer)
     elif native == "PreToolUse" and answer.verdict is Verdict.DENY:
         own |= {"permissionDecision": "deny", "permissionDecisionReason": answer.reason}
     else:
@@ -227,15 +228,6 @@ def _body(native: str, answer: Answer) -> dict[str, Any]:
     if own:
         body["hookSpecificOutput"] = {"hookEventName": native, **own}
     return body
-
-
-def _decision(answer: Answer) -> dict[str, Any]:
-    """Nothing at all leaves the question with the person, which is what ask and pass mean here."""
-    if answer.verdict is Verdict.ALLOW:
-        return {"decision": {"behavior": "allow"}}
-    if answer.verdict is Verdict.DENY:
-        return {"decision": {"behavior": "deny", "message": answer.reason}}
-    return {}
 
 
 def _block(native: str, answer: Answer) -> dict[str, Any]:

@@ -70,6 +70,7 @@ class CodexFiles(Files):
     codec = DIALECT
     default_timeout = 600.0
     run_by = frozenset({"codex"})
+    also = _ALSO
 
     # ── where ───────────────────────────────────────────────────────────────────────────────
 
@@ -144,10 +145,6 @@ class CodexFiles(Files):
         )
 
     # ── rules ───────────────────────────────────────────────────────────────────────────────
-
-    def canonical(self, native: str) -> tuple[str, ...]:
-        """With the moments that are events of their own elsewhere."""
-        return (*super().canonical(native), *_ALSO.get(native, ()))
 
     def matches(self, entry: NativeEntry, event: Event) -> bool:
         """A list of names, compared whole; anything else is a regex, found anywhere."""

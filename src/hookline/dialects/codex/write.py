@@ -1,10 +1,8 @@
 """Codex's ``hooks.json``, written from entries: plain JSON, since one unknown key voids it all."""
 
 import math
-from typing import Any
 
 from hookline.dialects._write import JsonWriter
-from hookline.model.native import NativeEntry
 
 __all__ = ["WRITER", "CodexWriter"]
 
@@ -30,15 +28,6 @@ class CodexWriter(JsonWriter):
         """When a session or a turn is cut short no hook gets more than a moment."""
         given = float(max(math.ceil(seconds), 1))
         return min(given, _LONGEST) if event in _MOMENTARY else given
-
-    def hook(self, entry: NativeEntry) -> dict[str, Any]:
-        """A command."""
-        found: dict[str, Any] = {"type": "command", "command": entry.command}
-        if entry.timeout is not None:
-            found["timeout"] = int(entry.timeout)
-        if entry.background:
-            found["async"] = True
-        return found
 
 
 WRITER = CodexWriter()

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from glob import glob
 
 from hookline.dialects._copilot.files import CopilotFiles, in_repository, is_in, is_vscodes
-from hookline.dialects._located import Located, UnreadableText, read_json
+from hookline.dialects._entries import names_any
 from hookline.dialects.copilot import DIALECT
 from hookline.model.hook import Layer
 from hookline.model.native import NativePlace, Where
@@ -37,7 +37,7 @@ class CopilotCliFiles(CopilotFiles):
             return True
         if name in _SETTINGS and is_in(folder, *_WITH_SETTINGS):
             return True
-        return _names_own_events(content)
+        return names_any(content, _ONLY_HERE)
 
     def members(self, directory: str, names: Sequence[str]) -> Sequence[str] | None:
         """Hook files of a folder of hooks, or the settings."""
@@ -73,14 +73,6 @@ def _places(where: Where) -> Iterator[tuple[str, Layer, str, str]]:
     for pattern in _PLUGINS:
         for path in sorted(glob(pattern, root_dir=plugins)):
             yield os.path.join(plugins, path), Layer.USER, "plugin", ""
-
-
-def _names_own_events(content: bytes) -> bool:
-    try:
-        hooks = read_json(content).members.get("hooks", Located({}, 0))
-    except UnreadableText:
-        return False
-    return not _ONLY_HERE.isdisjoint(hooks.members)
 
 
 FILES = CopilotCliFiles()

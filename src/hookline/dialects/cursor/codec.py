@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from hookline.dialects._native import JsonDialect, Keys, joined
 from hookline.dialects._support import load_support
-from hookline.dialects._translate import translate
 from hookline.dialects._wire import line
 from hookline.dialects.cursor.answers import read
 from hookline.dialects.cursor.payloads import payload
@@ -16,9 +15,8 @@ from hookline.dialects.cursor.tools import OWN_KEYS, TOOLS, implied_call, mcp_te
 from hookline.model.answers import Answer
 from hookline.model.errors import UnsupportedError
 from hookline.model.events import Agent, Event, ToolEvent
-from hookline.model.outcome import Outcome, Reply, Translated
+from hookline.model.outcome import Outcome, Reply
 from hookline.model.ports import Caller
-from hookline.model.support import Support
 from hookline.model.tools import Mcp, Tool, ToolKind
 from hookline.model.verdicts import Verdict
 
@@ -136,26 +134,16 @@ class Cursor(JsonDialect):
 
     # ── out ─────────────────────────────────────────────────────────────────────────────────
 
-    def translate(self, outcome: Outcome) -> Translated:
-        """As far as Cursor can take it for this tool and this way of ending."""
-        native = self.native_of(outcome.event)
-        return translate(outcome, self._support_for(outcome, native), native)
-
-    def _support_for(self, outcome: Outcome, native: str) -> Support:
-        """The table, with what depends on more than the event's name filled in."""
-        event, row = outcome.event, self.support.find(native)
-        cells: dict[str, str] = {}
+    def own_cells(self, outcome: Outcome, native: str) -> Mapping[str, str]:
+        """What Cursor can take for this tool and this way of ending."""
+        event = outcome.event
         if native == "postToolUse" and _is_mcp(event):
-            cells = {"output": "yes", "deny": "yes"}
-        elif native in _USER_MESSAGE and outcome.verdict >= Verdict.ASK:
+            return {"output": "yes", "deny": "yes"}
+        if native in _USER_MESSAGE and outcome.verdict >= Verdict.ASK:
             # What is held back comes with messages; what is let through does not.
-            cells = {"notice": "yes"} | ({"context": "yes"} if native in _AGENT_MESSAGE else {})
-        elif native in _CONTINUED and not _goes_on(event, native):
-            cells = {"follow_up": "none"}
-        if row is None or not cells:
-            return self.support
-        fitting = replace(row, cells={**row.cells, **cells})
-        return replace(self.support, events={**self.support.events, native: fitting})
+            return {"notice": "yes"} | ({"context": "yes"} if native in _AGENT_MESSAGE else {})
+        ended = native in _CONTINUED and not _goes_on(event, native)
+        return {"follow_up": "none"} if ended else {}
 
     def spell(self, outcome: Outcome, answer: Answer) -> Reply:
         """One JSON object with exit 0, also when there is nothing to say.

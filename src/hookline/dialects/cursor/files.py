@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from hookline.dialects._entries import shown_to
+from hookline.dialects._entries import names_any, shown_to
 from hookline.dialects._files import Files
-from hookline.dialects._located import Located, UnreadableText, read_json
+from hookline.dialects._located import UnreadableText, read_object
 from hookline.dialects._patterns import found, is_pattern
 from hookline.dialects.cursor import DIALECT
 from hookline.dialects.cursor.entries import Reading
@@ -74,6 +74,7 @@ class CursorFiles(Files):
     codec = DIALECT
     default_timeout = 60.0
     run_by = frozenset({"cursor"})
+    also = _ALSO
 
     # ── where ───────────────────────────────────────────────────────────────────────────────
 
@@ -81,7 +82,7 @@ class CursorFiles(Files):
         """``hooks.json`` in its places, and files with events of no other platform."""
         if path.endswith(("/.cursor/hooks.json", "/etc/cursor/hooks.json")):
             return True
-        return path.endswith(".json") and _names_own_events(content)
+        return path.endswith(".json") and names_any(content, _ONLY_HERE)
 
     def members(self, directory: str, names: Sequence[str]) -> Sequence[str] | None:
         """The one file."""
@@ -112,9 +113,7 @@ class CursorFiles(Files):
     def read(self, path: str, content: bytes) -> NativeFile:
         """What stands in a file."""
         try:
-            root = read_json(content)
-            if not isinstance(root.value, dict):
-                raise UnreadableText("the file must hold one object", root.line)
+            root = read_object(content)
         except UnreadableText as error:
             flaw = NativeFlaw(error.line, error.message, "Cursor runs nothing in it", Voids.FILE)
             return NativeFile(dialect=self.dialect, path=path, flaws=(flaw,))
@@ -125,10 +124,6 @@ class CursorFiles(Files):
         )
 
     # ── rules ───────────────────────────────────────────────────────────────────────────────
-
-    def canonical(self, native: str) -> tuple[str, ...]:
-        """With the moments that are events of their own elsewhere."""
-        return (*super().canonical(native), *_ALSO.get(native, ()))
 
     def matches(self, entry: NativeEntry, event: Event) -> bool:
         """The event's kind of tool, then a regex that is found anywhere."""
@@ -182,14 +177,6 @@ def _is_thought(event: AfterLlmCall) -> bool:
     return isinstance(parts, list) and any(
         isinstance(part, dict) and part.get("type") == "thinking" for part in parts
     )
-
-
-def _names_own_events(content: bytes) -> bool:
-    try:
-        hooks = read_json(content).members.get("hooks", Located({}, 0))
-    except UnreadableText:
-        return False
-    return not _ONLY_HERE.isdisjoint(hooks.members)
 
 
 FILES = CursorFiles()

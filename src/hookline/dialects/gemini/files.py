@@ -12,9 +12,9 @@ from shlex import quote
 
 from msgspec.structs import replace
 
-from hookline.dialects._entries import shown_to
+from hookline.dialects._entries import names_any, shown_to
 from hookline.dialects._files import Files
-from hookline.dialects._located import Located, UnreadableText, read_json
+from hookline.dialects._located import Located, UnreadableText, read_object
 from hookline.dialects._patterns import found, is_pattern
 from hookline.dialects.gemini import DIALECT
 from hookline.dialects.gemini.entries import LITERAL, TOOL_EVENTS, Reading
@@ -50,6 +50,7 @@ class GeminiFiles(Files):
     codec = DIALECT
     default_timeout = 60.0
     run_by = frozenset({"gemini"})
+    also = _ALSO
 
     # ── where ───────────────────────────────────────────────────────────────────────────────
 
@@ -59,7 +60,7 @@ class GeminiFiles(Files):
             return True
         if not path.endswith(".json"):
             return False
-        return "/.gemini/extensions/" in path or _names_own_events(content)
+        return "/.gemini/extensions/" in path or names_any(content, _ONLY_HERE)
 
     def members(self, directory: str, names: Sequence[str]) -> Sequence[str] | None:
         """The settings."""
@@ -92,9 +93,7 @@ class GeminiFiles(Files):
     def read(self, path: str, content: bytes) -> GeminiFile:
         """What stands in a settings file or an extension's ``hooks.json``."""
         try:
-            root = read_json(content)
-            if not isinstance(root.value, dict):
-                raise UnreadableText("the file must hold one object", root.line)
+            root = read_object(content)
         except UnreadableText as error:
             hint = "Gemini CLI does not start with it"
             flaw = NativeFlaw(error.line, error.message, hint, Voids.FILE)
@@ -119,10 +118,6 @@ class GeminiFiles(Files):
         )
 
     # ── rules ───────────────────────────────────────────────────────────────────────────────
-
-    def canonical(self, native: str) -> tuple[str, ...]:
-        """With the moments that are events of their own elsewhere."""
-        return (*super().canonical(native), *_ALSO.get(native, ()))
 
     def matches(self, entry: NativeEntry, event: Event) -> bool:
         """A regex, found anywhere in a tool's name; of a trigger, the very word."""
@@ -176,14 +171,6 @@ class GeminiFiles(Files):
             replace(entry, command=_PROJECT.sub(lambda _: quote(project_dir), command)),
             project_dir,
         )
-
-
-def _names_own_events(content: bytes) -> bool:
-    try:
-        hooks = read_json(content).members.get("hooks", Located({}, 0))
-    except UnreadableText:
-        return False
-    return not _ONLY_HERE.isdisjoint(hooks.members)
 
 
 FILES = GeminiFiles()

@@ -17,6 +17,7 @@ class GeminiWriter(JsonWriter):
     says = frozenset({"matcher", "timeout", "env", "name", "sequential"})
     matched = frozenset(TOOL_EVENTS)
     grouped = True
+    units = 1000
 
     def matcher(self, names: Sequence[str]) -> str:
         """A regex that is found anywhere, so it says where it begins and ends."""
@@ -25,17 +26,6 @@ class GeminiWriter(JsonWriter):
     def group(self, entry: NativeEntry) -> dict[str, Any]:
         """The matcher, and whether hooks wait for each other."""
         return {**super().group(entry), **({"sequential": True} if entry.sequential else {})}
-
-    def hook(self, entry: NativeEntry) -> dict[str, Any]:
-        """A command."""
-        found: dict[str, Any] = {"type": "command", "command": entry.command}
-        if entry.name:
-            found["name"] = entry.name
-        if entry.timeout is not None:
-            found["timeout"] = int(entry.timeout * 1000)
-        if entry.env:
-            found["env"] = dict(entry.env)
-        return found
 
 
 WRITER = GeminiWriter()

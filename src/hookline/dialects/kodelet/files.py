@@ -1,24 +1,19 @@
 """Kodelet's hooks: executables in ``.kodelet/hooks/``, each of which says what it is for.
 
-Two generations are known. ``current`` is the last that shipped: a block ends the row. ``adr`` is
-ADR 021 to the letter: whoever succeeds last is the one who counts, even by saying nothing.
+The rules are those of the last version that shipped: a block ends the row.
 """
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from collections.abc import Sequence
 
 from hookline.dialects._files import Files, is_hookline
 from hookline.dialects.kodelet import DIALECT
-from hookline.model.errors import IllegalValueError, nearest
 from hookline.model.events import Event
 from hookline.model.hook import Hook, Lane, Layer, Start
 from hookline.model.native import NativeEntry, NativeFile, NativePlace, Where
 
-__all__ = ["FILES", "KodeletFiles", "Mode"]
-
-Mode = Literal["current", "adr"]
+__all__ = ["FILES", "KodeletFiles"]
 
 _HOOKS = re.compile(r"(?:.*/)?\.kodelet/(?:plugins/([^/]+)/)?hooks/?")
 _OFF = ".disable"
@@ -33,30 +28,12 @@ _CAN_BLOCK = {"before_tool_call", "user_message_send"}
 
 
 class KodeletFiles(Files):
-    """The hook files of Kodelet, by the rules of one of its generations."""
+    """The hook files of Kodelet."""
 
     codec = DIALECT
     default_timeout = 30.0
     run_by = frozenset({"kodelet"})
-
-    def __init__(self, mode: Mode = "current") -> None:
-        if mode not in get_args(Mode):
-            raise IllegalValueError(f"`mode` is `current` or `adr`, not `{mode}`")
-        self.mode = mode
-
-    def configured(self, options: Mapping[str, Any]) -> "KodeletFiles":
-        """The same files under other options; ``mode`` is the one there is."""
-        for key in options:
-            if key != "mode":
-                hint = nearest(key, ("mode",)) or "it takes `mode`"
-                raise IllegalValueError(f"Kodelet's files have no option `{key}` ({hint})")
-        return KodeletFiles(options.get("mode", self.mode))
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """What a hook can be for; the ADR knows no turns."""
-        known = tuple(self.codec.support.events)
-        return known if self.mode == "current" else tuple(t for t in known if t != "turn_end")
+    also = _ALSO
 
     # ── where ───────────────────────────────────────────────────────────────────────────────
 
@@ -68,7 +45,7 @@ class KodeletFiles(Files):
         """All but those switched off by their name, in the order in which they run."""
         if _HOOKS.fullmatch(directory) is None:
             return None
-        return [name for name in sorted(names) if not self._is_off(name)]
+        return [name for name in sorted(names) if not name.endswith(_OFF)]
 
     def places(self, where: Where) -> Sequence[NativePlace]:
         """The project's before the person's, and plugins' after either."""
@@ -80,24 +57,21 @@ class KodeletFiles(Files):
             own = os.path.join(base, ".kodelet")
             found.append(NativePlace(path=os.path.join(own, "hooks"), layer=layer, scope=scope))
             plugins = os.path.join(own, "plugins")
-            names = _listed(plugins) if self.mode == "current" else []
-            paths = [os.path.join(plugins, name, "hooks") for name in names]
+            paths = [os.path.join(plugins, name, "hooks") for name in _listed(plugins)]
             found += [NativePlace(path=path, layer=layer, scope="plugin") for path in paths]
         return found
-
-    def _is_off(self, name: str) -> bool:
-        return self.mode == "current" and name.endswith(_OFF)
 
     # ── what stands in them ─────────────────────────────────────────────────────────────────
 
     def read(self, path: str, content: bytes) -> NativeFile:
         """One executable, which could be for any of the events: only it knows."""
         off = ""
-        if self._is_off(path):
+        if path.endswith(_OFF):
             off = f"its name ends in `{_OFF}`"
         elif _PROGRAM.match(content) is None:
             off = "it is no program that can be started, for want of a `#!` line"
-        entries = () if off else tuple(self._entry(each, path, content) for each in self.types)
+        events = () if off else self.codec.support.events
+        entries = tuple(self._entry(each, path, content) for each in events)
         return NativeFile(dialect=self.dialect, path=path, entries=entries, off=off)
 
     def _entry(self, event: str, path: str, content: bytes) -> NativeEntry:
@@ -111,21 +85,12 @@ class KodeletFiles(Files):
 
     # ── its rules ───────────────────────────────────────────────────────────────────────────
 
-    def canonical(self, native: str) -> tuple[str, ...]:
-        """Also what other platforms tell apart, and by the ADR the end of a sub-agent."""
-        also = _ALSO.get(native, ())
-        if native == "agent_stop" and self.mode == "adr":
-            also = ("subagent_stop",)
-        return (*super().canonical(native), *also)
-
     def matches(self, entry: NativeEntry, event: Event) -> bool:
         """There is nothing to match: a hook sees each event it is for."""
         return True
 
     def lane(self, entry: NativeEntry, entries: Sequence[NativeEntry]) -> Lane:
         """One after another, all with the same input."""
-        if self.mode == "adr":
-            return Lane(name="kodelet", last_counts=True)
         if entry.event == "agent_stop":  # what all of them have to say is said
             return Lane(name="kodelet")
         blocks = entry.event in _CAN_BLOCK

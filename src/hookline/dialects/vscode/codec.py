@@ -7,15 +7,13 @@ from msgspec.structs import replace
 
 from hookline.dialects._native import JsonDialect, joined
 from hookline.dialects._support import load_support
-from hookline.dialects._translate import translate
-from hookline.dialects._wire import line
+from hookline.dialects._wire import line, permission
 from hookline.dialects.vscode.answers import read
 from hookline.dialects.vscode.tools import TOOLS
 from hookline.model.answers import Answer
 from hookline.model.errors import UnsupportedError
 from hookline.model.events import Event, SteeringSubmit, ToolEvent
-from hookline.model.outcome import Outcome, Reply, Translated
-from hookline.model.support import Support
+from hookline.model.outcome import Outcome, Reply
 from hookline.model.text import visible
 from hookline.model.verdicts import Verdict
 
@@ -61,20 +59,13 @@ class VSCode(JsonDialect):
 
     # ── out ─────────────────────────────────────────────────────────────────────────────────
 
-    def translate(self, outcome: Outcome) -> Translated:
-        """A new input that the client would throw away is denied; a kept output is said aloud."""
-        native = self.native_of(outcome.event)
-        return translate(outcome, self._support_for(outcome, native), native)
-
-    def _support_for(self, outcome: Outcome, native: str) -> Support:
+    def own_cells(self, outcome: Outcome, native: str) -> Mapping[str, str]:
+        """A new input that the client would throw away is denied."""
         event = outcome.event
         if outcome.answer.rewrite.input is None or not isinstance(event, ToolEvent):
-            return self.support
-        row = self.support.find(native)
-        if row is None or self._keeps_the_schema(event, self.final_input(outcome)):
-            return self.support
-        strict = replace(row, cells={**row.cells, "input": "deny"})
-        return replace(self.support, events={**self.support.events, native: strict})
+            return {}
+        keeps = self._keeps_the_schema(event, self.final_input(outcome))
+        return {} if keeps else {"input": "deny"}
 
     def _keeps_the_schema(self, event: ToolEvent, after: Mapping[str, Any]) -> bool:
         """Whether the tool surely takes this: its own keys, each with the type it had.
@@ -108,7 +99,7 @@ class VSCode(JsonDialect):
         if halted:
             body |= _stop(visible(outcome.reason))
         if native == "PreToolUse":
-            own |= self._permission(outcome, answer)
+            own |= permission(outcome, answer, self.final_input)
         elif native == "PostToolUse" and answer.verdict in {Verdict.DENY, Verdict.HALT}:
             body |= {"decision": "block", "reason": answer.reason}
         elif native == "UserPromptSubmit" and answer.verdict in {Verdict.DENY, Verdict.HALT}:
@@ -124,17 +115,6 @@ class VSCode(JsonDialect):
         if own:
             body["hookSpecificOutput"] = {"hookEventName": native, **own}
         return body
-
-    def _permission(self, outcome: Outcome, answer: Answer) -> dict[str, Any]:
-        own: dict[str, Any] = {}
-        verdict = Verdict.DENY if answer.verdict is Verdict.HALT else answer.verdict
-        if verdict is not Verdict.PASS:
-            own["permissionDecision"] = verdict.value
-            if answer.reason:
-                own["permissionDecisionReason"] = answer.reason
-        if answer.rewrite.input is not None and verdict is not Verdict.DENY:
-            own["updatedInput"] = self.final_input(outcome)
-        return own
 
     # ── as a host ───────────────────────────────────────────────────────────────────────────
 

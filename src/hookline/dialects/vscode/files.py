@@ -5,7 +5,7 @@ one of them, whatever the matchers say.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from hookline.dialects._files import Files
@@ -32,6 +32,9 @@ class VSCodeFiles(Files):
     default_timeout = 30.0
     run_by = frozenset({"vscode", "copilot", "copilot-cloud"})
     adopts = frozenset({"claude-code"})
+    also: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "UserPromptSubmit": ("steering_submit", "follow_up_submit")
+    }
 
     # ── where ───────────────────────────────────────────────────────────────────────────────
 
@@ -107,11 +110,8 @@ class VSCodeFiles(Files):
     # ── rules ───────────────────────────────────────────────────────────────────────────────
 
     def canonical(self, native: str) -> tuple[str, ...]:
-        """A prompt is a prompt, also when it is queued or sent while the agent works."""
-        name = native_event(native)
-        if name == "UserPromptSubmit":
-            return ("user_prompt_submit", "steering_submit", "follow_up_submit")
-        return super().canonical(name)
+        """The file may spell it as Copilot CLI does."""
+        return super().canonical(native_event(native))
 
     def native(self, entry: NativeEntry) -> str:
         """The event's name as payloads have it."""

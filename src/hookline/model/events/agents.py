@@ -6,16 +6,6 @@ from msgspec import Struct
 
 from hookline.model.events.base import Event
 
-__all__ = [
-    "AgentSwitch",
-    "SubagentStart",
-    "SubagentStop",
-    "Task",
-    "TaskCompleted",
-    "TaskCreated",
-    "TeammateIdle",
-]
-
 
 class Task(Struct, frozen=True, kw_only=True):
     """A piece of work on the agents' list."""

@@ -4,15 +4,6 @@ from typing import ClassVar
 
 from hookline.model.events.base import Event
 
-__all__ = [
-    "BeforeCompaction",
-    "CompactionEvent",
-    "PostCompact",
-    "PreCompact",
-    "Stop",
-    "StopFailure",
-]
-
 
 class CompactionEvent(Event, frozen=True, kw_only=True):
     """The compaction family."""

@@ -4,8 +4,6 @@ from typing import ClassVar
 
 from hookline.model.events.base import Event
 
-__all__ = ["BudgetExceeded", "Error", "LoopDetected", "MaxIterations", "Other"]
-
 
 class BudgetExceeded(Event, frozen=True, kw_only=True):
     """Fires when tokens or money ran out."""

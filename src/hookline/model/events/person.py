@@ -4,8 +4,6 @@ from typing import Any, ClassVar
 
 from hookline.model.events.base import Event
 
-__all__ = ["Elicitation", "ElicitationResult", "MessageDisplay", "Notification", "UserInput"]
-
 
 class Notification(Event, frozen=True, kw_only=True):
     """Fires when the host tells the person something."""

@@ -4,15 +4,6 @@ from typing import ClassVar
 
 from hookline.model.events.base import Event
 
-__all__ = [
-    "FollowUpSubmit",
-    "PromptEvent",
-    "PromptExpansion",
-    "PromptTransformed",
-    "SteeringSubmit",
-    "UserPromptSubmit",
-]
-
 
 class PromptEvent(Event, frozen=True, kw_only=True):
     """The prompt family."""

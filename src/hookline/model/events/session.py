@@ -4,22 +4,6 @@ from typing import ClassVar
 
 from hookline.model.events.base import Event
 
-__all__ = [
-    "ConfigChange",
-    "CwdChanged",
-    "DirectoryAdded",
-    "FileChanged",
-    "InstructionsLoaded",
-    "PostModelSwitch",
-    "PreModelSwitch",
-    "SessionEnd",
-    "SessionResume",
-    "SessionStart",
-    "Setup",
-    "WorktreeCreate",
-    "WorktreeRemove",
-]
-
 
 class SessionStart(Event, frozen=True, kw_only=True):
     """Fires when a session begins."""

@@ -5,17 +5,6 @@ from typing import Any, ClassVar
 from hookline.model.events.base import Event
 from hookline.model.tools import Tool
 
-__all__ = [
-    "PermissionDecided",
-    "PermissionRequest",
-    "PostToolBatch",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PreToolUse",
-    "ToolEvent",
-    "ToolResponseTransform",
-]
-
 
 class ToolEvent(Event, frozen=True, kw_only=True):
     """The tool family."""

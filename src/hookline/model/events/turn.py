@@ -4,16 +4,6 @@ from typing import Any, ClassVar
 
 from hookline.model.events.base import Event
 
-__all__ = [
-    "AfterLlmCall",
-    "AgentStart",
-    "BeforeLlmCall",
-    "ToolSelection",
-    "TurnEnd",
-    "TurnEvent",
-    "TurnStart",
-]
-
 
 class TurnEvent(Event, frozen=True, kw_only=True):
     """The turn and model family."""
