@@ -23,7 +23,7 @@ ifeq ($(UV),)
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 else
 	test -x $(BIN)/python || uv venv --quiet --python $(PYTHON) $(VENV)
-	uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/dev.txt
 	uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 endif
 	touch $@
@@ -32,7 +32,7 @@ $(BENCH_STAMP): $(STAMP) requirements/bench.txt
 ifeq ($(UV),)
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/bench.txt
 else
-	uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/bench.txt
+	uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/bench.txt
 endif
 	touch $@
 

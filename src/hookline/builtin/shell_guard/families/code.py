@@ -134,6 +134,9 @@ def _commands(code: str, act: Act, world: World) -> Iterator[Finding]:
 
     if act.name.startswith(("perl", "ruby", "php")):
         for text in _TICKS.findall(code)[:_MAX_CALLS]:
+            if text.startswith("#{"):  # ruby's own code says what is run
+                why = "what it runs is made by other code"
+                yield risky("runs-unseen-code", f"{act.name} {text[:60]}", why, radius="high")
             yield from found_in(text, world, nested=True)
     for count, match in enumerate(SHELLS.finditer(code)):
         if count == _MAX_CALLS:
