@@ -19,6 +19,8 @@ class Options(NamedTuple):
     """True when ``+x`` is an option too."""
     double: frozenset[str] = frozenset()
     """Options that take the next two words."""
+    last: frozenset[str] = frozenset()
+    """Options that end the reading: what follows their value is not yet known."""
 
     def takes_value(self, option: str) -> bool:
         """True when a value belongs to ``option``."""
@@ -64,6 +66,8 @@ def parse(words: Sequence[Field], options: Options, start: int = 1) -> Parsed:
             at += 2
         found += [(name, None) for name in names[:-1]]
         found.append((names[-1], value))
+        if names[-1] in options.last:
+            break
     return Parsed(tuple(found), min(at, len(words)))
 
 

@@ -242,7 +242,9 @@ class _Splitter:
             SimpleCommand(
                 words=_texts(unwrapped.words) if unwrapped.wrappers else full,
                 full=full,
-                exact=not unwrapped.fed and all(word.exact for word in words),
+                exact=not unwrapped.fed
+                and all(word.exact for word in words)
+                and all(word.exact for word in unwrapped.words),
                 wrappers=unwrapped.wrappers,
                 start=start,
                 end=end,

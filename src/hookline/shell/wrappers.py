@@ -16,6 +16,12 @@ _FED = frozenset({"xargs", "entr"})
 
 _NO_PROGRAM = re.compile(r"[A-Za-z_]\w*=|-\Z", re.ASCII)
 
+# What ``env -S`` tells apart.
+_PIECE = re.compile(r"\\.|\$\{\w*\}|[^\\$'\"#\s]+|.", re.ASCII | re.DOTALL)
+_BLANKS = frozenset([*" \t\n\v\f\r", "\\_"])
+_QUOTES = frozenset("'\"")
+_ESCAPED = {"\\_": " ", "\\f": "\f", "\\n": "\n", "\\r": "\r", "\\t": "\t", "\\v": "\v"}
+
 
 class Unwrapped(NamedTuple):
     """A command without its wrappers; never empty, as the last wrapper stays when alone."""
@@ -53,7 +59,7 @@ def unwrap(words: Sequence[Field], budget: Budget) -> Unwrapped:
         if inner is None or inner.at >= len(inner.words):
             break
         if wrapper.assigns:
-            assigned += _assignments(words, at + 1, inner)
+            assigned += _assignments(inner, at + 1)
         names.append(name)
         programs.append(words[at])
         words, at = inner
@@ -63,16 +69,13 @@ def unwrap(words: Sequence[Field], budget: Budget) -> Unwrapped:
 
 
 def _inside(name: str, wrapper: Wrapper, outer: _Peeled, budget: Budget) -> _Peeled | None:
+    if wrapper.options.last:
+        outer = _with_strings_split(wrapper, outer, budget)
     words = outer.words
     found = _found(wrapper, outer, budget)
     if found is None:
         return None
     parsed, at = found, found.operands
-    if name == "env":
-        string = _split_string(parsed)
-        if string:
-            budget.spend(len(string) + len(words) - at)
-            words, at = (*string, *words[at:]), 0
     # A lone ``-`` is an option too: to ``env`` it means ``-i``.
     while wrapper.assigns and at < len(words) and _NO_PROGRAM.match(words[at].text):
         at += 1
@@ -116,28 +119,53 @@ def _more(before: Parsed, after: Parsed) -> Parsed:
     return Parsed(before.found + after.found, after.operands)
 
 
-def _assignments(words: Sequence[Field], start: int, inner: _Peeled) -> Iterator[tuple[str, Field]]:
+def _assignments(inner: _Peeled, start: int) -> Iterator[tuple[str, Field]]:
     """The variables that ``env`` or ``sudo`` are told to set before the program inside."""
-    end = inner.at if inner.words is words else len(words) - len(inner.words) + inner.at
-    for at in range(start, end):
-        text, exact = words[at]
+    for text, exact in inner.words[start : inner.at]:
         if "=" in text:
             name, _, value = text.partition("=")
             yield name, Field(value, exact)
 
 
-def _split_string(parsed: Parsed) -> list[Field]:
-    """The words of ``env -S 'string'``."""
-    string = parsed.value("-S", "--split-string")
-    if string is None:
-        return []
-    import shlex
+def _with_strings_split(wrapper: Wrapper, outer: _Peeled, budget: Budget) -> _Peeled:
+    """The words once ``env`` has put those of each ``-S STRING`` in its place."""
+    words, start = outer
+    while True:
+        parsed = parse(words, wrapper.options, start + 1)
+        option, string = parsed.found[-1] if parsed.found else ("", None)
+        if option not in wrapper.options.last or string is None:
+            return _Peeled(words, start)
+        budget.spend(len(words) + len(string.text) // 8)
+        # More options, even another string, may be among the new words: they are read again.
+        words = (*words[: start + 1], *_split_string(string), *words[parsed.operands :])
 
-    try:
-        words = shlex.split(string.text)
-    except ValueError:
-        words = string.text.split()
-    return [Field(word, string.exact) for word in words]
+
+def _split_string(string: Field) -> Sequence[Field]:
+    """The words of ``env -S STRING``, by the rules of ``env``, which are not those of a shell."""
+    words: list[Field] = []
+    word: str | None = None
+    exact, quote = string.exact, ""
+    for piece in _PIECE.findall(string.text):
+        if piece in _QUOTES and quote in ("", piece):
+            word, quote = word or "", "" if quote else piece
+        elif not quote and piece in _BLANKS:
+            if word is not None:
+                words.append(Field(word, exact))
+            word, exact = None, string.exact
+        elif not quote and (piece == "\\c" or (piece == "#" and word is None)):
+            break
+        elif quote == "'" and piece not in ("\\\\", "\\'"):
+            word = (word or "") + piece
+        else:
+            exact = exact and not piece.startswith("$")
+            meant = _ESCAPED.get(piece, piece[1:]) if piece.startswith("\\") else piece
+            word = (word or "") + meant
+    if quote:  # which ``env`` refuses
+        return [Field(each, string.exact) for each in string.text.split()]
+    if word is not None:
+        words.append(Field(word, exact))
+    # The very object tells where in the text the word stands.
+    return [string] if words == [string] else words
 
 
 def _with_holes(words: Sequence[Field], parsed: Parsed) -> Sequence[Field]:

@@ -38,9 +38,11 @@ def _wrapper(
     through: str = "",
     after: str = "",
     double: str = "",
+    splits: str = "",
 ) -> Wrapper:
+    last = frozenset(splits.split())
     return Wrapper(
-        Options(frozenset(valued.split()), double=frozenset(double.split())),
+        Options(frozenset(valued.split()) | last, double=frozenset(double.split()), last=last),
         operands,
         assigns,
         frozenset(not_with.split()),
@@ -64,7 +66,12 @@ _PLAIN = {
     ),
     "doas": _wrapper("-C -u"),
     "pkexec": _wrapper("--user"),
-    "env": _wrapper("-C -S -u --chdir --split-string --unset", assigns=True),
+    **_same("env genv", _wrapper(
+        "-a -C -L -P -u --argv0 --chdir --unset",
+        assigns=True,
+        splits="-S --s --sp --spl --spli --split --split- --split-s --split-st --split-str"
+        " --split-stri --split-strin --split-string",
+    )),
     "timeout": _wrapper("-k -s --kill-after --signal", operands=1),
     "nice": _wrapper("-n --adjustment"),
     "ionice": _wrapper("-c -n -P -p -u --class --classdata --pgid --pid --uid"),

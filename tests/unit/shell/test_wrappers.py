@@ -96,11 +96,37 @@ def test_a_wrapper_that_runs_nothing_is_a_command_of_its_own(text: str) -> None:
         ("env '-Srm -rf' x", ("rm", "-rf", "x")),
         ("env --split-string='rm \"a b\"'", ("rm", "a b")),
         ('env -S "rm it\'s"', ("rm", "it's")),
+        # The words after the string belong to the program in it.
+        ("env -S rm -C ~ -rf", ("rm", "-C", "~", "-rf")),
+        ("env -i -S rm -u x", ("rm", "-u", "x")),
+        ("env -vS rm -S x", ("rm", "-S", "x")),
+        ("env --split-string rm -i x", ("rm", "-i", "x")),
+        ("env --split-string='rm -i' -u x", ("rm", "-i", "-u", "x")),
+        ("env --sp rm A=1", ("rm", "A=1")),
+        # Options and variables of env go on in the string, and after it until there is a program.
+        ("env -S '-u A -C /tmp B=1 rm' -u x", ("rm", "-u", "x")),
+        ("env -S -i -u A B=1 rm -u x", ("rm", "-u", "x")),
+        ("env -S '' -C / rm -C x", ("rm", "-C", "x")),
+        ("env -S A=1 B=2 rm -S x", ("rm", "-S", "x")),
+        ("env -S '-iS \"rm -f\"' -S x", ("rm", "-f", "-S", "x")),
+        ("env -S -- rm -S x", ("rm", "-S", "x")),
+        # Its quoting is its own.
+        ("env -S 'rm\\_-rf\\_\"a\\_b\"'", ("rm", "-rf", "a b")),
+        (r"env -S 'rm a#b #c' d", ("rm", "a#b", "d")),
+        (r"env -S 'rm\c x' d", ("rm", "d")),
+        (r"""env -S "rm 'a\_\'b' \"\"" d""", ("rm", r"a\_'b", "", "d")),
     ],
 )
 def test_env_splits_its_string_into_words(string: str, words: tuple[str, ...]) -> None:
     (command,) = split(string).commands
     assert command.words == words
+    assert command.exact
+
+
+def test_a_variable_that_env_puts_into_its_string_makes_the_command_inexact() -> None:
+    (command,) = split("env -S 'rm ${A}'").commands
+    assert command.words == ("rm", "${A}")
+    assert not command.exact
 
 
 @pytest.mark.parametrize(
@@ -137,6 +163,7 @@ def test_what_xargs_runs_is_found_but_never_exact(options: str) -> None:
         "ls | xargs sh",
         "sudo $flags rm x",
         'env -S "$x"',
+        "env -S '${A} x'",
     ],
 )
 def test_input_that_becomes_code_is_unreadable(text: str) -> None:
