@@ -114,6 +114,12 @@ cmd /c rd /s /q C:\\
 git -c alias.x='!rm -rf ~' x
 GIT_SSH_COMMAND='rm -rf ~' git fetch
 tmux new-session 'rm -rf ~'
+tmux new -d bash -c 'rm -rf ~'
+run-one bash -c 'rm -rf ~'
+dtach -n s bash -c 'rm -rf ~'
+ip netns exec x rm -rf ~
+./wrap.sh bash -c 'rm -rf ~'
+no-such-launcher -x a /bin/sh -eu -o pipefail -lc 'rm -rf ~'
 crontab - <<< '* * * * * rm -rf ~'
 at now <<< 'rm -rf ~'
 printf '#!/bin/sh\\nrm -rf ~' > x.sh; sh x.sh
@@ -151,6 +157,8 @@ def test_no_line_hides_behind_others(command: str) -> None:
 # -- text that only mentions danger
 
 MENTIONS = """
+echo bash -c 'rm -rf ~'
+./wrap.sh bash -c 'echo rm -rf'
 echo "rm -rf /"
 printf 'To uninstall: rm -rf ~/.app\\n'
 grep -rn 'rm -rf' scripts/

@@ -44,6 +44,8 @@ _TMUX_COMMANDS = {
     **dict.fromkeys(("if-shell", "if", "pipe-pane", "pipep"), _valued("-t")),
     **dict.fromkeys(("send-keys", "send"), _valued("-c -N -t")),
 }
+# These make one text of their words; the others start the first word, unless it stands alone.
+_TMUX_JOINS = frozenset({"send-keys", "send", "run-shell", "run", "pipe-pane", "pipep"})
 _KEYS = frozenset({"Enter", "C-m", "C-j", "KPEnter", "Space"})
 
 
@@ -67,6 +69,8 @@ def _tmux_command(words: Words) -> Iterator[Inner]:
         yield from (Code(word) for word in typed)
     elif typed:
         yield Code(joined(typed))
+        if len(given) > 1 and words[0].text not in _TMUX_JOINS:
+            yield Argv(given)
 
 
 def _screen(words: Words) -> Iterator[Inner]:

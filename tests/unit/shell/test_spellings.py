@@ -34,6 +34,7 @@ def test_a_program_started_by_a_tool_is_found_with_the_tool_in_front(prefix: str
 CARRIED = [
     "tmux new-session -d 'rm -rf x'", "tmux new -d -s x rm -rf x", "tmux -L s neww 'rm -rf x'",
     "tmux send-keys -t x 'rm -rf x' Enter", "tmux new -d \\; send 'rm -rf x' C-m",
+    "tmux new -d sh -c 'rm -rf x'", "tmux neww -n y env -S rm -rf x",
     "tmux -c 'rm -rf x'", "tmux if-shell true 'rm -rf x'", "screen -dm rm -rf x",
     "screen -dmS n bash -c 'rm -rf x'", "screen -S n -X stuff 'rm -rf x\\n'", "at now <<< 'rm -rf x'",
     "batch <<E\nrm -rf x\nE", "crontab <<< '* * * * * rm -rf x'",

@@ -1,7 +1,7 @@
 """Programs that no table knows, and tasks of a project: judged by what they are called to do."""
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from hookline.builtin.shell_guard.families.sql import judged_sql
 from hookline.builtin.shell_guard.lazy import lazy
@@ -50,6 +50,8 @@ _RUNNERS = {
     ),
 }  # fmt: skip
 _SHELLS = ("bash", "sh", "zsh", "dash", "ksh", "source", ".")
+_SHELL = lazy(r"(?:.*/)?(?:a|ba|c|da|fi|[lmo]?k|rba|tc|ya|z)?sh")
+_GIVES_CODE = lazy(r"-[A-Za-z]*c[A-Za-z]*|--command")
 _SAYS = "its name says that something ends, and nobody has looked at what"
 
 
@@ -62,11 +64,26 @@ def judged_by_name(act: Act, world: World) -> Iterator[Finding]:
     for option, word in pairwise(act.words):
         if option in _STATEMENTS:
             yield from judged_sql(word, act.name)
+    yield from _handed_code(act, world)
     if command:
         words = f"{act.name} … {command}" if command != act.words[1] else f"{act.name} {command}"
         yield risky("deletes", words, "what that ends may have no other copy")
     elif _SCRIPT.search(act.name):
         yield risky("deletes", act.text[:120], _SAYS)
+
+
+def _handed_code(act: Act, world: World) -> Iterator[Finding]:
+    """``./wrap.sh bash -c CODE``: whatever the program is, it is given a shell to start."""
+    from hookline.builtin.shell_guard.judging import found_in
+
+    words = act.words
+    for at in range(1, len(words) - 2):
+        if _SHELL.fullmatch(words[at]) and words[at + 1].startswith("-"):
+            given = takewhile(lambda word: not _GIVES_CODE.fullmatch(word), words[at + 1 :])
+            code = at + 2 + sum(1 for _ in given)
+            if code < len(words):
+                yield from found_in(words[code], world, nested=True)
+            return
 
 
 def _commands(act: Act) -> list[str]:
