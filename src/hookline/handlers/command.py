@@ -141,13 +141,14 @@ def _check_started(
     """
     from shutil import which
 
-    from hookline.shell.programs import find_programs, find_troubles
+    from hookline.shell.programs import find_last_programs, find_programs, find_troubles
 
-    started = list(find_programs(command, cwd=cwd, variables=env, shell=shell))
-    # What ran before the last one had no say in a 2.
-    for program in started[-1:] if exit_code == 2 else started:
+    # A 2 counts unless it is certain that nobody meant it.
+    find = find_last_programs if exit_code == 2 else find_programs
+    for program in find(command, cwd=cwd, variables=env, shell=shell):
         for trouble in find_troubles(program, lambda name: which(name, path=env["PATH"])):
-            raise HandlerUnavailable(f"{trouble.what} ({trouble.fix})")
+            if trouble.id != "script-empty":  # which ends well
+                raise HandlerUnavailable(f"{trouble.what} ({trouble.fix})")
 
 
 def _argv(

@@ -39,6 +39,11 @@ BROKEN = {
     "run: x=$(cat); no-such-tool": "install no-such-tool",
     "run: no-such-tool || exit 2": "install no-such-tool",
     "run: timeout 9 no-such-tool": "install no-such-tool",
+    "run: no-such-tool && true": "install no-such-tool",
+    "run: ./gone.sh && true || exit 3": "put it back",
+    "run: set -e; no-such-tool; true": "install no-such-tool",
+    "run: cat >/dev/null; ./gone.sh": "put it back",
+    "run: no-such-tool > log 2>&1": "install no-such-tool",
     "python: 'gone.py:f'": "put it back",
     "python: 'hooks.py:gone'": "define `gone`",
     "python: 'hooks.py:inner'": "define `inner`",
@@ -64,6 +69,19 @@ FINE = [
     "run: env A=1 ./ok.sh",
     "run: [env, sh, noexec.sh]",
     "run: ./env.sh",
+    "run: no-such-tool || ./ok.sh",
+    "run: ./gone.sh >/dev/null 2>&1 || echo failed",
+    "run: no-such-tool && true || ./ok.sh",
+    "run: x=$(no-such-tool) || ./ok.sh",
+    "run: cd nowhere || true",
+    "run: cd nowhere 2>/dev/null; ./ok.sh",
+    "run: no-such-tool; true",
+    "run: no-such-tool; ./ok.sh",
+    "run: no-such-tool &",
+    "run: no-such-tool 2>&1 | cat &",
+    "run: ./gone.sh 2>/dev/null; exit 0",
+    "run: x=$(no-such-tool 2>/dev/null); true",
+    "run: . ./empty.sh",
     "python: 'hooks.py:f'",
     "python: 'hooks.py:named'",
     "python: 'hooks.py:maybe'",
@@ -132,6 +150,23 @@ def test_what_is_called_broken_fails_and_what_is_not_runs(machine: Machine) -> N
     runs = json.loads(machine.run("fire", "stop", "--json").out)["runs"]
     failed = {run["hook"] for run in runs if run["failed"]}
     assert failed == {f"h{at}" for at in range(len(BROKEN))}
+
+
+def test_what_an_earlier_command_may_make_is_not_missed(machine: Machine) -> None:
+    makes = [
+        "make",
+        "curl -sf http://127.0.0.1/t -o t.sh",
+        "printf x > t.sh",
+        "cat > t.sh",
+        "sh ok.sh",
+    ]
+    hooks = [f"run: {made}; {use}" for made in makes for use in ("sh t.sh", "./t", "cd t && ./t")]
+    machine.write(machine.config, config_lines([*hooks, "run: printf x > t.sh && sh t.sh"]))
+    assert "script-missing" not in machine.call("check").out
+    assert "cannot run" not in machine.call("check").out
+    # Its output is what the rest works on.
+    machine.write(machine.config, config_lines(["run: x=$(no-such-tool); true"]))
+    assert "install no-such-tool" in machine.call("check").out
 
 
 def test_a_builtin_that_needs_a_program_says_so(machine: Machine) -> None:

@@ -70,6 +70,58 @@ def test_exit_two_denies_with_stderr_as_the_reason(said: Any) -> None:
     assert said("echo not done >&2; exit 2", Stop()) == deny("not done")
 
 
+@pytest.mark.parametrize(
+    "run",
+    [
+        "no-such-tool . || ./gate",
+        "no-such-tool -q TODO . || grep -q exit gate && exit 2",
+        "no-such-tool && true || ./gate",
+        "out=$(no-such-tool) || ./gate",
+        "out=$(no-such-tool) ; ./gate",
+        "python3 none.py || ./gate",
+        "python3 none.py; ./gate",
+        "no-such-tool & ./gate",
+        "no-such-tool | ./gate",
+        "cd none 2>/dev/null; ./gate",
+        "cd none || ./gate",
+        "no-such-tool; exit 2",
+        "no-such-tool || { ./gate; }",
+        "no-such-tool\nif true; then ./gate; fi",
+        "trap 'exit 2' EXIT; no-such-tool",
+        "./empty && ./gate",
+        "sh windows && ./gate",
+        "python3 none.py <<E || ./gate\nx\nE",
+        "x=$(no-such-tool) ./gate",
+        "alias no-such-tool=./gate\nno-such-tool",
+    ],
+)
+def test_a_two_counts_whatever_else_could_not_run(said: Any, tmp_path: Path, run: str) -> None:
+    for name, text in {"gate": "exit 2\n", "empty": "", "windows": "#!/bin/sh\r\n"}.items():
+        (tmp_path / name).write_text(text, newline="")
+        (tmp_path / name).chmod(0o755)
+    assert said(run, Stop(cwd=str(tmp_path))).verdict == "deny"
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "sh none.sh",
+        "cat | python3 none.py",
+        "out=$(python3 none.py)",
+        "python3 none.py && ./gate 2>&1 # why",
+        "cd none && ./gate",
+        "cd none && ./gate || exit 2",
+        "no-such-tool || exit 2;",
+        "true; sh none.sh\n",
+    ],
+)
+def test_a_two_that_tells_of_a_missing_script_is_no_answer(
+    said: Any, tmp_path: Path, run: str
+) -> None:
+    with pytest.raises(HandlerUnavailable):
+        said(run, Stop(cwd=str(tmp_path)))
+
+
 def test_nothing_said_is_pass(said: Any) -> None:
     assert said("true") is PASS
 

@@ -1,0 +1,208 @@
+"""The simple commands that a command is certain to come to, and what each of them starts.
+
+Knows shell words and paths; must not know any platform, nor whether what is started is there.
+"""
+
+import os
+import re
+import shlex
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from hookline.shell import SimpleCommand, split
+from hookline.shell.budget import Budget
+from hookline.shell.executed import find_executed_words
+from hookline.shell.fields import Field
+
+__all__ = ["ASSIGNMENT", "JOINED", "Program", "Step", "read_head", "read_steps"]
+
+_SHELLS = re.compile(r"(?:ba|da|z|k|a)?sh|\.|source")
+# These read a file by the very name that they are given; others may add to it.
+_READERS = re.compile(r"(?:python|pypy|perl|ruby|php|lua)[\d.]*|[gmn]?awk|g?sed|jq")
+# What a shell does by itself. What `&&` joins to the first of them is certain to run, after the
+# second nothing is.
+_NEVER_FAILING = "cd echo printf true : set export readonly umask trap"
+_LEAVING = "exit return eval break continue alias"
+_OTHERS = "false local . source unset test [ [[ read wait shift type let hash command getopts "
+_OTHERS += (
+    "builtin exec kill pwd times bg fg jobs unalias shopt mapfile ulimit declare typeset time"
+)
+_HARMLESS, _ENDING = frozenset(_NEVER_FAILING.split()), frozenset(_LEAVING.split())
+_BUILTINS = frozenset([*_HARMLESS, *_ENDING, *_OTHERS.split()])
+# They make no file that a later command could start.
+_MAKES_NOTHING = _HARMLESS | {"cat", "jq", "date", "test", "[", "read", "unset", "false", "wait"}
+# They start what follows them on the PATH that they have themselves.
+_WRAPPERS = frozenset(["exec", "command", "nohup", "time", "env", "timeout", "nice", "setsid"])
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+# Anything that only a shell could work out.
+_OPEN = re.compile(r"[$`*?'\"]|\{\{")
+# Between two commands of which the second runs whenever the first one did, and in front of one
+# whose output a variable gets.
+_NEXT = re.compile(r'[ \t)"]*(?P<join>\|&?|&&|[;\n]|)\s*(?:#.*\n\s*)*(?:\w+="?\$\(\s*)?')
+# The rest of what `&&` and pipes join to a command.
+JOINED = r"(?:[^;&|\n]|&&|(?<=[<>|])&|&(?=>)|(?<!\|)\|(?!\|))*"
+_FAILS = r"(?:exit|return)[ \t]*(?:[1-9]|[;\n)]|$)"
+# Where it does not matter that a command fails: something else is tried, or nobody waits for it.
+_TOLERATED = re.compile(rf"{JOINED}(?:\|\|\s*(?!{_FAILS}|\s)|(?<![<>|&])&(?![&>]))")
+# The exit code is that of a later command.
+_GOES_ON = re.compile(rf"({JOINED})(?:\|\|[^;\n]*)?[;\n][;\s]*(?:#.*\s*)*[^\s;#)]")
+_FUNCTION = re.compile(r"([\w-]+)\s*\(\s*\)|\bfunction\s+([\w-]+)")
+_LONGEST = 100_000
+
+
+class Program(Struct, frozen=True, kw_only=True):
+    """What is started: a program by name, a file that is run, or one that an interpreter reads."""
+
+    name: str = ""
+    """A program to be found on PATH."""
+    path: str = ""
+    """A file, run by itself or read by an interpreter."""
+    is_run: bool = False
+    """Whether the file is run by itself, and so must be executable."""
+    is_direct: bool = False
+    """Whether no shell is there to take over when the kernel cannot start it."""
+    by_shell: bool = False
+    """Whether the interpreter that reads it is a shell."""
+    is_directory: bool = False
+    """Whether it is no file, but where the command goes."""
+
+    def text(self) -> str:
+        """The script itself; empty when there is none that can be read."""
+        head = read_head(self.path, _LONGEST)
+        return "" if b"\0" in head else head.decode("utf-8", "replace")
+
+
+class Step(Struct, frozen=True):
+    """One simple command of those that a command is certain to come to."""
+
+    words: tuple[str, ...]
+    programs: tuple[Program, ...]
+    rest: str
+    """What is written after it."""
+    is_tolerated: bool
+    """Whether something else is done if it fails, or nobody waits for it."""
+    is_passed: bool
+    """Whether the command goes on after it, however it ends."""
+    is_after_work: bool
+    """Whether a command before it may have made the files that it needs."""
+
+
+def read_steps(
+    command: str | Sequence[str], cwd: str, variables: Mapping[str, str], shell: str
+) -> Iterator[Step]:
+    is_direct = not isinstance(command, str)
+    if not is_direct and not _SHELLS.fullmatch(os.path.basename(shell)):
+        return
+    text = command if isinstance(command, str) else shlex.join(command)
+    source = text.encode("utf-8", "surrogateescape")
+    functions = {name for pair in _FUNCTION.findall(text) for name in pair}
+    finds = not re.search(r"\bPATH\b", text)  # else programs may be looked for elsewhere
+    stops = re.search(r"\bset +-\w*e", text) is not None
+    needs_success = {"&&", ";", "\n"} if stops else {"&&"}
+    end, before, works, after_work = 0, ":", False, False
+    read = split(text)
+    for each in read.commands:
+        gap = _NEXT.fullmatch(source[end : each.start].decode("utf-8", "replace"))
+        if gap is None or (end and not gap["join"]) or not each.words:
+            return
+        if gap["join"] in needs_success and before not in _HARMLESS:
+            return
+        after_work = after_work or (works and not gap["join"].startswith("|"))
+        end, before = each.end, each.words[0]
+        works = works or before not in _MAKES_NOTHING or bool(each.wrappers)
+        works = works or any(into.writes and into.start < end for into in read.redirections)
+        if before == "cd" and not is_direct:
+            target = _expand(each.words[-1], variables)
+            if len(each.words) != 2 or _OPEN.search(target) or target == "-":
+                return
+            cwd = _join(cwd, target)
+            programs = [Program(path=cwd, is_directory=True)]
+        else:
+            found = _programs_in(each, variables, cwd, is_direct)
+            programs = [
+                program
+                for program in found
+                if program.name not in functions and (finds or not program.name)
+            ]
+        rest = source[end:].decode("utf-8", "replace")
+        yield Step(
+            each.words,
+            tuple(programs),
+            rest,
+            is_tolerated=_TOLERATED.match(rest) is not None,
+            is_passed=not stops and _is_passed(each, source, rest),
+            is_after_work=after_work,
+        )
+        if before == "cd" and not is_direct and not os.path.isdir(cwd):
+            return
+        finds = finds and before not in {".", "source"}
+        if before in _ENDING or "exec" in each.wrappers or is_direct:
+            return
+
+
+def _is_passed(command: SimpleCommand, source: bytes, rest: str) -> bool:
+    """Whether the command goes on without it, and needs nothing of what it prints."""
+    goes_on = _GOES_ON.match(rest)
+    if goes_on is None or re.match(rf"{JOINED}\|\|\s*{_FAILS}", rest):
+        return False
+    is_used = command.depth > 0 and ")" in goes_on[1]
+    return not is_used or b"/dev/null" in source[command.start : command.end]
+
+
+def _programs_in(
+    command: SimpleCommand, variables: Mapping[str, str], cwd: str, is_direct: bool
+) -> Iterator[Program]:
+    """What one simple command starts."""
+    wrappers = command.wrappers
+    own = frozenset[str]() if is_direct else _BUILTINS
+    options = command.full[: len(command.full) - len(command.words)]
+    moved = "env" in wrappers and any(each.startswith("-") for each in options)
+    certain = not moved and _WRAPPERS.issuperset(wrappers)
+    started = False
+    for word, by, is_code in find_executed_words([Field(each) for each in command.full], Budget()):
+        text = _expand(word.text, variables)
+        if is_code or (started and not (by and certain)):
+            return  # what it carries may not be run
+        started = started or not certain or word.text == command.words[0]
+        if not text or text[0] == "-" or _OPEN.search(text) or ASSIGNMENT.match(text):
+            continue
+        if not by and "/" not in text:
+            yield from () if text in own else (Program(name=text),)
+        elif not by:
+            yield Program(path=_join(cwd, text), is_run=True, is_direct=is_direct and not wrappers)
+        elif _is_read(text, by):
+            yield Program(path=_join(cwd, text), by_shell=_SHELLS.fullmatch(by) is not None)
+
+
+def _is_read(text: str, by: str) -> bool:
+    """Whether an interpreter reads the very file that it is given, and looks nowhere else."""
+    if by in {".", "source"} or ("/" in text and _SHELLS.fullmatch(by)):
+        return "/" in text
+    return "." in os.path.basename(text) or _READERS.fullmatch(by) is not None
+
+
+def _join(cwd: str, path: str) -> str:
+    return os.path.normpath(os.path.join(cwd, path))
+
+
+def _expand(word: str, variables: Mapping[str, str]) -> str:
+    def value(found: re.Match[str]) -> str:
+        return variables.get(found[1] or found[2], found[0])
+
+    word = _VARIABLE.sub(value, word)
+    home = variables.get("HOME", "")
+    if home and (word == "~" or word.startswith("~/")):
+        return home + word[1:]
+    return word
+
+
+def read_head(path: str, size: int) -> bytes:
+    """The beginning of a regular file; of anything else, which may keep us waiting, nothing."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            return file.read(size) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+    except (OSError, ValueError):
+        return b""
