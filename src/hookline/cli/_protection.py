@@ -19,6 +19,7 @@ from hookline.installing.status import Standing, has_client, standing
 from hookline.model.findings import Severity
 from hookline.model.installing import Inactive, Installer, Machine
 from hookline.model.line_test import LineReport, count_active, say_active
+from hookline.model.native import Voids
 from hookline.model.text import visible
 from hookline.reporting import report_line
 
@@ -88,7 +89,7 @@ def _find_protection(app: App, machine: Machine, installer: Installer) -> Protec
         step = f"hookline install {name}"
         gap = Inactive(f"hookline is not installed in {client} here", step)
         return Protection(standing=stands, gaps=stands.inactive or (gap,), has_client=there)
-    off = list(stands.inactive)
+    off = list(stands.inactive) or list(_voids(stands))
     if there is False:
         programs = " or ".join(f"`{each}`" for each in installer.clients)
         why = f"{client} is not on this machine: no {programs} on your PATH"
@@ -112,6 +113,17 @@ def _find_protection(app: App, machine: Machine, installer: Installer) -> Protec
         remarks=tuple(remarks),
         has_client=there,
     )
+
+
+def _voids(stands: Standing) -> Iterator[Inactive]:
+    """Mistakes, of whoever, for which the platform runs nothing in a file of ours."""
+    for each in stands.installed:
+        file = registry.native_files()[stands.dialect].read(each.target.file, each.content)
+        for flaw in file.flaws:
+            if flaw.voids is Voids.FILE:
+                why = f"{file.path}:{flaw.line}: {flaw.message}; for this {stands.client} runs no "
+                why += "hook of the whole file"
+                yield Inactive(why, flaw.hint or "correct it, or take it out")
 
 
 _INIT = "hookline init, or hookline init --user for all your projects"

@@ -39,12 +39,15 @@ def command(duration: str | None, off: bool, status: bool, yes: bool, as_json: b
         question = f"Put all hooks but the managed ones out of force for {duration}?"
         confirm(question, weakening=f"hookline was paused for {duration}", yes=yes)
         start_pause(home, seconds, now=now)
-    elif off:
+    was = read_pause(home)
+    if off:
         end_pause(home)
-    _tell(home, now, as_json)
+    over = off and was is not None and was.holds(now)
+    ended = "the pause is over; `hookline status` shows what is active here"
+    _tell(home, now, as_json, ended if over else "not paused")
 
 
-def _tell(home: str, now: float, as_json: bool) -> None:
+def _tell(home: str, now: float, as_json: bool, otherwise: str) -> None:
     pause = read_pause(home)
     paused = pause is not None and pause.holds(now)
     until = datetime.fromtimestamp(pause.until).astimezone() if pause and paused else None
@@ -53,4 +56,4 @@ def _tell(home: str, now: float, as_json: bool) -> None:
     elif until:
         click.secho(f"paused until {until:%H:%M:%S}; `hookline pause --off` ends it", fg="yellow")
     else:
-        click.echo("not paused")
+        click.echo(otherwise)

@@ -34,6 +34,11 @@ from hookline.model.support import Support
 
 __all__ = ["JsonSettings", "closes", "settings"]
 
+# Words for people, and an order: ours runs and counts with them as without.
+_HARMLESS = frozenset({"description", "sequential", "statusMessage"})
+# What an event is narrowed to is told apart, since a person may want it.
+_APART = _HARMLESS | {"matcher"}
+
 
 def closes(support: Support, event: str) -> bool:
     """Whether a failure on this native event must block: a gate, and none that continues."""
@@ -62,6 +67,8 @@ class _Found:
     alone: bool
     """Whether the group holds nothing else."""
     entry: Entry
+    misplaced: bool = False
+    """Whether the platform would look for it elsewhere, or the group has a say in it."""
 
 
 class JsonSettings(ABC):
@@ -140,6 +147,11 @@ class JsonSettings(ABC):
         raw = add_members(raw, (), {k: v for k, v in self.frame.items() if k not in here})
         there = {each.entry.event: each.path for each in self._find(raw)}
         raw = put_values(raw, {path: wanted[event] for event, path in there.items()})
+        for event, path in there.items():
+            handler = at(raw, path)
+            for key in {each.key: 0 for each in handler.members} if handler else ():
+                if key not in wanted[event] and key not in _APART:
+                    raw = remove(raw, (*path, key))
         hooks = here.get("hooks")
         new: dict[str, object] = {}
         for event in (each for each in wanted if each not in there):
@@ -190,14 +202,19 @@ class JsonSettings(ABC):
         if inner is None:
             entry = self._entry(event, narrowed, item)
             if entry:
-                yield _Found(place, place, True, entry)
+                yield _Found(place, place, True, entry, misplaced=self.grouped)
             return
-        ours = [self._entry(event, narrowed, handler) for handler in inner.items]
+        more = _plain(item, {"hooks"})
+        ours = [self._entry(event, narrowed, handler, more) for handler in inner.items]
         for number, entry in enumerate(ours):
             if entry:
-                yield _Found((*place, "hooks", number), place, all(ours), entry)
+                path = (*place, "hooks", number)
+                misplaced = bool(more) or not self.grouped
+                yield _Found(path, place, all(ours), entry, misplaced=misplaced)
 
-    def _entry(self, event: str, matcher: str, handler: Node) -> Entry | None:
+    def _entry(
+        self, event: str, matcher: str, handler: Node, group: Mapping[str, object] | None = None
+    ) -> Entry | None:
         """The call of hookline in a handler; None when it calls something else."""
         args = handler.find("args")
         more = [str(each.scalar) for each in args.items] if args is not None else None
@@ -207,19 +224,23 @@ class JsonSettings(ABC):
                 words = words_of(command.scalar, self.id, args=more)
                 if words:
                     line = command.scalar if more is None else shlex.join((command.scalar, *more))
-                    return Entry(event=event, words=words, line=line, matcher=matcher)
+                    written = (group, _plain(handler))
+                    return Entry(
+                        event=event, words=words, line=line, matcher=matcher, written=written
+                    )
         return None
 
     # ── edits ───────────────────────────────────────────────────────────────────────────────
 
     def _without_strays(self, raw: bytes, wanted: Container[str]) -> bytes:
-        """Without our entries on events that get none, and without all but one on the others."""
+        """Without our entries on events that get none or out of place, nor two on one event."""
         seen: set[str] = set()
         strays: list[_Found] = []
         for each in self._find(raw):
-            if each.entry.event in seen or each.entry.event not in wanted:
+            if each.misplaced or each.entry.event in seen or each.entry.event not in wanted:
                 strays.append(each)
-            seen.add(each.entry.event)
+            else:
+                seen.add(each.entry.event)
         for each in reversed(strays):
             raw = _taken_out(raw, each)
         return raw
@@ -247,6 +268,15 @@ class JsonSettings(ABC):
                 raw = _taken_out(raw, each)
             raw = raw if was_there else drop_if_bare(raw, ("hooks", event))
         return raw
+
+
+def _plain(node: Node, but: Container[str] = ()) -> Mapping[str, object]:
+    """An object as data, without what is told apart."""
+    return {
+        each.key: each.value.value()
+        for each in node.members
+        if each.key not in _APART and each.key not in but
+    }
 
 
 def _taken_out(raw: bytes, found: _Found) -> bytes:

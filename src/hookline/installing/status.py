@@ -13,6 +13,7 @@ from hookline.installing.files import look
 from hookline.installing.program import is_own
 from hookline.installing.records import Records
 from hookline.model.installing import (
+    Call,
     Entry,
     Inactive,
     Installed,
@@ -20,6 +21,7 @@ from hookline.model.installing import (
     InstallError,
     Machine,
     Scope,
+    Target,
 )
 from hookline.model.line_test import LineReport
 
@@ -114,8 +116,9 @@ def _test_lines(
         return None
     for entry in installed.entries:
         if not _is_as_written(installer, installed, entry):
-            why = f"the line for {entry.event} in {file} is not as this hookline writes it"
-            return Inactive(f"{why}, so it is not known to protect", again)
+            why = f"the entry for {entry.event} in {file} is not as this hookline writes it"
+            step = f"move {file} away, then {again}" if _stays(installer, installed) else again
+            return Inactive(f"{why}, so it is not known to protect", step)
     entry = installed.entries[0]
     if installed.target.scope is Scope.PROJECT and not is_own(entry.call.program):
         why = f"{file} starts `{entry.program}`, which is not this hookline and was not tested"
@@ -128,15 +131,39 @@ def _test_lines(
 
 
 def _is_as_written(installer: Installer, installed: Installed, entry: Entry) -> bool:
-    """Whether we would write this very line; of some platforms' files only the call is known."""
-    if not entry.line or entry.event not in installer.events():
+    """Whether we would write this very entry: nothing added, missing or other than we have it."""
+    if entry.event not in installer.events():
         return True
     target = replace(installed.target, events=(entry.event,))
+    ours = replace(entry, matcher="")
     for shared in (False, True):
-        content = installer.add(target, None, replace(entry.call, shared=shared))
-        if any(each.line == entry.line for each in installer.inspect(target, content)):
+        content = _write_anew(installer, target, installed, replace(entry.call, shared=shared))
+        entries = installer.inspect(target, content) if content is not None else ()
+        if any(replace(each, matcher="") == ours for each in entries):
             return True
     return False
+
+
+def _write_anew(
+    installer: Installer, target: Target, installed: Installed, call: Call
+) -> bytes | None:
+    """A file with our entries alone, or beside all else where they cannot be alone."""
+    try:
+        return installer.add(target, None, call)
+    except InstallError:
+        try:
+            return installer.add(target, installer.remove(target, installed.content).content, call)
+        except InstallError:
+            return None
+
+
+def _stays(installer: Installer, installed: Installed) -> bool:
+    """Whether an installation would leave the file as it is."""
+    try:
+        again = installer.add(installed.target, installed.content, installed.entries[0].call)
+    except InstallError:
+        return False  # it will say what to do
+    return again == installed.content
 
 
 def _broken(

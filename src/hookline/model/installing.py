@@ -117,6 +117,8 @@ class Entry:
     """The whole line for the shell, as it stands in the file."""
     matcher: str = ""
     """What the platform narrows the event to; empty when it is not narrowed."""
+    written: object = field(default=None, hash=False)
+    """All else that decides when and how the platform runs it, as data."""
 
     @property
     def program(self) -> str:

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 from unittest.mock import patch
 
 import pytest
+from msgspec.structs import replace
 
 from hookline import registry
 from hookline.cli import _installing, install
@@ -19,6 +20,7 @@ from hookline.client import PROGRAM
 from hookline.installing.asking import ask_line
 from hookline.model.installing import Call, Scope, Target
 from hookline.model.line_test import LINE_TEST, LineReport
+from hookline.model.native import NativeFile, NativeFlaw, Voids
 from support.cli import Machine
 
 HOOK = "  - {name: %s, on: pre_tool_use, match: {command: 'rm *'}, deny: No.}\n"
@@ -367,6 +369,116 @@ def test_a_test_of_the_line_is_refused_as_no_event_and_written_down_nowhere(
     assert re.sub(r"the payload is [^.]*", said, malformed) == done.out
     assert said in done.out
     assert not (machine.state / "sessions").exists()
+
+
+# ── entries that run and cannot block ──
+
+
+def handler(data: Any) -> dict[str, object]:
+    return cast(dict[str, object], data["hooks"]["PreToolUse"][0]["hooks"][0])
+
+
+def put(key: str, value: object) -> Callable[[Any], None]:
+    return lambda data: handler(data).update({key: value})
+
+
+def put_around(key: str, value: object) -> Callable[[Any], None]:
+    return lambda data: data["hooks"]["PreToolUse"][0].update({key: value})
+
+
+def unwrap(data: Any) -> None:
+    data["hooks"]["PreToolUse"][0] = handler(data)
+
+
+WEAKENED: dict[str, Callable[[Any], None]] = {
+    "async": put("async", True),
+    "asyncRewake": put("asyncRewake", True),
+    "if": put("if", "Bash(git *)"),
+    "once": put("once", True),
+    "shell": put("shell", "powershell"),
+    "a key of tomorrow": put("unheardOf", {"a": [1]}),
+    "no time": put("timeout", 0.001),
+    "more time than the line says": put("timeout", 601),
+    "no limit": lambda data: handler(data).pop("timeout"),
+    "another type": put("type", "prompt"),
+    "no type": lambda data: handler(data).pop("type"),
+    "failure lets it run": put("onFailure", "allow"),
+    "a group with a say": put_around("if", "Bash(git *)"),
+    "no group": unwrap,
+}
+
+
+@pytest.mark.parametrize("name", WEAKENED)
+def test_an_entry_that_is_not_wholly_ours_is_not_active_until_it_is_written_again(
+    machine: Machine, lines: Lines, name: str
+) -> None:
+    set_up(machine)
+    whole = json.loads(settings(machine).read_text())
+    edit(machine, WEAKENED[name])
+    with lines.look():
+        for word in ("status", "doctor"):
+            done = machine.call(word, "claude-code")
+            assert (done.code, number_in(done.out)) == (1, 0)
+            assert INSTALL in done.out
+    assert not lines.ran
+    machine.call("install", "claude-code")
+    assert json.loads(settings(machine).read_text()) == whole
+
+
+def test_words_for_people_and_a_limit_that_was_asked_for_are_no_weakness(
+    machine: Machine, lines: Lines
+) -> None:
+    set_up(machine)
+    machine.call("install", "claude-code", "--timeout", "900")
+    edit(machine, put("statusMessage", "Looking"))
+    edit(machine, put_around("matcher", "*"))
+    with lines.look():
+        done = machine.call("status", "claude-code")
+    assert (done.code, number_in(done.out)) == (0, 1)
+
+
+OURS = {"docker-agent": (b"timeout: 600", b"timeout: 1"), "kodelet": (b"run)", b"walk)")}
+
+
+@pytest.mark.parametrize("name", registry.installer_names())
+def test_of_every_platform_an_entry_is_compared_as_a_whole(tmp_path: Path, name: str) -> None:
+    installer = registry.installer(name)
+    event = next(each for each, row in installer.support.events.items() if row.is_gate)
+    target = Target(file=str(tmp_path / "hooks.d/x"), scope=Scope.USER, events=(event,))
+    content = installer.add(target, None, Call(program=("/bin/hookline",)))
+    if name in OURS:
+        changed = content.replace(*OURS[name])
+    else:
+        changed = re.sub(rb'"(command|bash)":', rb'"once": true, "\1":', content)
+    assert changed != content
+    before, after = (
+        {each.event: each.written for each in installer.inspect(target, text)}
+        for text in (content, changed)
+    )
+    assert before[event] != after[event]
+
+
+def test_a_mistake_that_voids_the_whole_file_leaves_nothing_active(
+    machine: Machine, lines: Lines
+) -> None:
+    set_up(machine)
+    flaw = NativeFlaw(3, "this is wrong", "write it right", Voids.FILE)
+    read = type(registry.native_files()["claude-code"]).read
+
+    def misread(files: Any, path: str, content: bytes) -> NativeFile:
+        return replace(read(files, path, content), flaws=(flaw,))
+
+    with lines.look(), patch.object(type(registry.native_files()["claude-code"]), "read", misread):
+        for word in ("status", "doctor"):
+            done = machine.call(word, "claude-code")
+            assert (done.code, number_in(done.out)) == (1, 0)
+            assert "this is wrong; for this Claude Code runs no hook of the whole file" in done.out
+
+
+def test_the_end_of_a_pause_is_said(machine: Machine) -> None:
+    paused(machine)
+    assert "the pause is over" in machine.call("pause", "--off").out
+    assert machine.call("pause", "--off").out == "not paused\n"
 
 
 # ── what is never run ──

@@ -56,7 +56,12 @@ class Placing:
             words = tuple(each.event if word == PREEMPT_LANE else word for word in each.words)
             found.setdefault((each.event, words), []).append(each)
         return [
-            Entry(event=event, words=words, matcher=self._narrowed(event, ours))
+            Entry(
+                event=event,
+                words=words,
+                matcher=self._narrowed(event, ours),
+                written={(each.lane, repr(_handlers(each.node))) for each in ours},
+            )
             for (event, words), ours in found.items()
         ]
 
@@ -169,6 +174,16 @@ class Placing:
         agents = {id(holder.agent) for holder in self._holders}
         plain = rest(self._root, ours, holding, agents)
         return None if plain == {"&": ""} else plain
+
+
+def _handlers(node: Node) -> object:
+    """What a group or an entry without one runs, in whatever order its keys are."""
+    inner = node.get("hooks")
+    handlers = [node] if inner is None else inner.items
+    return [
+        sorted((key.value, str(rest(value, set(), set(), set()))) for key, value in each.members)
+        for each in handlers
+    ]
 
 
 # ── writing ─────────────────────────────────────────────────────────────────────────────────

@@ -113,7 +113,8 @@ class KodeletHooks:
     def inspect(self, target: Target, content: bytes) -> Sequence[Entry]:
         """The call in a script."""
         (event,) = target.events
-        return [Entry(event=event, words=words) for words in _calls(_text(content))]
+        text = _text(content)
+        return [Entry(event=event, words=words, written=text) for words in _calls(text)]
 
     def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
         """A version without hooks. `no_hooks` in a config is nothing: `kodelet run` ignores it."""
