@@ -153,8 +153,10 @@ def test_a_directory_that_the_person_adds_is_seen(claude: Program) -> None:
         dialogue.read_until(b"MK_END")
         dialogue.write(f"/add-dir {place.room.home}".encode())
         dialogue.write(b"\r")
-        dialogue.read_until(b"directory")
-        dialogue.write(YES)
+        # Whether the directory is trusted, then for how long it is added.
+        for question in (b"trust", b"directory"):
+            dialogue.read_until(question)
+            dialogue.write(YES)
         until(place, "DirectoryAdded")
         dialogue.write(LEAVE)
 
