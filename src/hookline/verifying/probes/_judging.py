@@ -1,9 +1,18 @@
 """Judgements that probes share."""
 
-from hookline.verifying.evidence import CALLED, Evidence
+from hookline.verifying.evidence import CALLED, NEW, Evidence
 from hookline.verifying.lines import Finding, Names, State
 
-__all__ = ["INSIDE", "blocked", "heard", "is_our_reason", "leaving_a_trace", "not_seen", "ran"]
+__all__ = [
+    "INSIDE",
+    "blocked",
+    "heard",
+    "is_asked_about",
+    "is_our_reason",
+    "leaving_a_trace",
+    "not_seen",
+    "ran",
+]
 
 _SHOWN = 160
 
@@ -35,6 +44,22 @@ def blocked(seen: Evidence) -> Finding:
     # Something else stopped it, such as the client's own way with an answer it cannot read.
     told = " ".join(seen.told.split())[:_SHOWN]
     return Finding(State.FAILED, f"it did not run, but not for our reason; the model read: {told}")
+
+
+def is_asked_about(seen: Evidence) -> Finding:
+    """A question by itself, or by a hook's ask: the person sees it, and their yes counts."""
+    suffix = NEW if seen.made(NEW) else ""
+    if seen.how != "yes":
+        return blocked(seen)
+    if seen.was_asked and seen.made(suffix):
+        return Finding(State.OK, "the person was asked, said yes, and it ran")
+    if seen.made(suffix):
+        return Finding(State.FAILED, "it ran, and the person was not asked")
+    if seen.was_asked:
+        return Finding(State.FAILED, "the person was asked and said yes, but it did not run")
+    if seen.told is None:
+        return not_seen(seen, "the session did not get as far")
+    return Finding(State.FAILED, "it did not run, and the person was not asked")
 
 
 def is_our_reason(seen: Evidence) -> bool:

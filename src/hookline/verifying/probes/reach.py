@@ -4,7 +4,7 @@ from hookline.lab.script import Agent, Edit, Mcp, Read, Shell, Turn
 from hookline.verifying.evidence import Evidence
 from hookline.verifying.lines import Finding, Names, Part, Probe, State
 from hookline.verifying.probes._judging import blocked, is_our_reason, not_seen
-from hookline.verifying.scenes import WORK
+from hookline.verifying.scenes import PERSON, WORK
 
 __all__ = ["PROBES"]
 
@@ -69,6 +69,7 @@ PROBES = (
         id="mcp",
         title="guards reach MCP tools",
         scene=WORK,
+        person=PERSON,
         claim=_DENY,
         twin="control-mcp",
         part=_mcp,
@@ -78,6 +79,7 @@ PROBES = (
         id="edit",
         title="guards reach edits by patch",
         scene=WORK,
+        # Not before a person: some clients ask about reading the file, as they may.
         claim=_DENY,
         twin="control-edit",
         part=_edit,
@@ -87,6 +89,7 @@ PROBES = (
         id="sub-agent",
         title="guards reach the tools of sub-agents",
         scene=WORK,
+        person=PERSON,
         claim=_DENY,
         twin="control-sub-agent",
         part=_agent,
