@@ -67,7 +67,7 @@ def verify(
             )
             found = _judge(each, evidence, findings, scene)
             earlier = findings.get(each.probe.id)
-            if earlier is None or (found.state.is_bad and not earlier.state.is_bad):
+            if earlier is None or (found.state.is_bad and earlier.state is not State.FAILED):
                 findings[each.probe.id] = found
     return tuple(_lines(plan, findings, sessions, journal(stage.room)))
 
