@@ -22,7 +22,7 @@ _CACHE = cache_directory(os.environ)
 
 # What each client cannot do, and what the run has to name for it.
 CANNOT = {
-    "claude-code": {"beyond-1", "beyond-2", "prompt-rewrite", "sub-agent-start"},
+    "claude-code": {"beyond-1", "beyond-2", "beyond-3", "prompt-rewrite", "sub-agent-start"},
     "codex": {
         "allow",
         "ask",
@@ -38,6 +38,7 @@ CANNOT = {
     "gemini": {
         "allow",
         "ask-alone",
+        "beyond-1",
         "compaction",
         "context-before",
         "permission",
@@ -207,12 +208,12 @@ def test_a_deny_said_as_ask_turns_the_guards_red(
     name: str, program: Callable[[Client], Program], tmp_path: Path
 ) -> None:
     program(client(name))
-    # Gemini waits for ever where it would have to ask and nobody is there.
     only = ("--only", "deny", "--only", "crash", "--timeout", "75")
     code, report = run(lying(tmp_path, "deny-as-ask"), tmp_path, name, *only)
     assert code == 1
     assert of(report, "failed") == {"deny", "crash"}, json.dumps(report, indent=2)
-    assert of(report, "ok") == {"control-shell", "control-asked"}
+    headless = {"control-shell"} if name != "gemini" else set()  # it waits there, until its end
+    assert of(report, "ok") == {"control-asked"} | headless
     details = {line["id"]: line["detail"] for line in report["lines"]}
     # Codex does not know the word, and lets the command run in every session.
     asked = "the person was asked about it and said yes; it ran"
