@@ -1,11 +1,15 @@
 """Judgements that probes share."""
 
+from collections.abc import Callable
+
 from hookline.verifying.evidence import CALLED, NEW, Evidence
-from hookline.verifying.lines import Finding, Names, State
+from hookline.verifying.lines import Finding, Names, Part, Probe, State
+from hookline.verifying.scenes import PERSON, WORK
 
 __all__ = [
     "INSIDE",
     "blocked",
+    "guard",
     "heard",
     "is_asked_about",
     "is_our_reason",
@@ -71,6 +75,26 @@ def is_our_reason(seen: Evidence) -> bool:
     told = seen.told or ""
     raw = any(f"\\n{dash} " in told for dash in ("—", "\\u2014"))
     return not raw and any(text in told for text in (seen.names.mark, seen.names.hook))
+
+
+def guard(
+    id: str,
+    title: str,
+    part: Callable[[Names], Part],
+    twin: str = "shell",
+    judge: Callable[[Evidence], Finding] = blocked,
+) -> Probe:
+    """A deny, alone and before a person."""
+    return Probe(
+        id=id,
+        title=title,
+        scene=WORK,
+        person=PERSON,
+        claim=("pre_tool_use", "deny"),
+        twin=f"control-{twin}",
+        part=part,
+        judge=judge,
+    )
 
 
 def heard(seen: Evidence) -> Finding:

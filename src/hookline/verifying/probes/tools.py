@@ -6,12 +6,16 @@ from typing import Any
 from hookline.lab.script import Shell, Turn, Write
 from hookline.verifying.evidence import CALLED, NEW, Evidence
 from hookline.verifying.lines import ASKED, Finding, Names, Part, Probe, State
-from hookline.verifying.probes._judging import blocked, is_asked_about, leaving_a_trace, not_seen
+from hookline.verifying.probes._judging import (
+    guard,
+    is_asked_about,
+    leaving_a_trace,
+    not_seen,
+)
 from hookline.verifying.scenes import ASK, PERSON, WORK
 
 __all__ = ["PROBES"]
 
-_DENY = ("pre_tool_use", "deny")
 _ASK = ("pre_tool_use", "ask")
 
 
@@ -72,28 +76,12 @@ def _is_rewritten(seen: Evidence) -> Finding:
     return Finding(State.FAILED, "neither the original nor the new input ran")
 
 
-def _guard(id: str, title: str, part: Callable[[Names], Part], twin: str = "shell") -> Probe:
-    """A deny, alone and before a person."""
-    return Probe(
-        id=id,
-        title=title,
-        scene=WORK,
-        person=PERSON,
-        claim=_DENY,
-        twin=f"control-{twin}",
-        part=part,
-        judge=blocked,
-    )
-
-
 PROBES = (
-    _guard("deny", "a denied command does not run", _guarded(lambda names: {"deny": names.mark})),
-    _guard("deny-write", "a denied file is not written", _write, "write"),
-    _guard("crash", "a guard that crashes blocks", _guarded(lambda names: {"run": "exit 3"})),
-    _guard(
-        "killed", "a guard that is killed blocks", _guarded(lambda names: {"run": "kill -9 $$"})
-    ),
-    _guard(
+    guard("deny", "a denied command does not run", _guarded(lambda names: {"deny": names.mark})),
+    guard("deny-write", "a denied file is not written", _write, "write"),
+    guard("crash", "a guard that crashes blocks", _guarded(lambda names: {"run": "exit 3"})),
+    guard("killed", "a guard that is killed blocks", _guarded(lambda names: {"run": "kill -9 $$"})),
+    guard(
         "hung",
         "a guard that hangs is cut off, and blocks",
         # Far longer than any client waits: only hookline's own limit can be what ends it.
