@@ -66,10 +66,12 @@ def verify(
                 questions=tuple(asked),
             )
             found = _judge(each, evidence, findings, scene)
-            earlier = findings.get(each.probe.id)
-            if earlier is None or (found.state.is_bad and earlier.state is not State.FAILED):
-                findings[each.probe.id] = found
+            findings[each.probe.id] = max(findings.get(each.probe.id, found), found, key=_badness)
     return tuple(_lines(plan, findings, sessions, journal(stage.room)))
+
+
+def _badness(found: Finding) -> tuple[bool, bool]:
+    return found.state is State.FAILED, found.state.is_bad
 
 
 def _must_have_begun(session: Session, room: Room) -> None:
