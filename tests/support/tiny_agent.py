@@ -2,7 +2,7 @@
 
 It asks the model over HTTP, runs shell commands, and obeys PreToolUse and PostToolUse hooks of its
 home's settings the way Claude Code does: everything that a session in the lab is made of, without
-a client to install.
+a client to install. With ``--permission-prompt-tool`` it asks a person over stdin and stdout.
 """
 
 import json
@@ -14,8 +14,10 @@ from urllib.request import ProxyHandler, Request, build_opener
 
 __all__ = ["put_agent"]
 
+PERSON = "--permission-prompt-tool" in sys.argv
 
-def put_agent(directory: Path, name: str = "claude", version: str = "2.1.325") -> str:
+
+def put_agent(directory: Path, name: str = "claude", version: str = "2.1.327") -> str:
     """An executable in ``directory`` that is this agent and says that it has this version."""
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / name
@@ -30,14 +32,16 @@ def main() -> None:
     if "--version" in sys.argv:
         sys.stdout.write(f"{os.environ['VERSION']} (Tiny Agent)\n")
         return
-    messages = [{"role": "user", "content": sys.argv[-1]}]
+    prompt = json.loads(sys.stdin.readline())["message"]["content"] if PERSON else sys.argv[-1]
+    messages = [{"role": "user", "content": prompt}]
     for _ in range(50):
         answer = ask(messages)
         messages.append({"role": "assistant", "content": answer["content"]})
         calls = [part for part in answer["content"] if part["type"] == "tool_use"]
         if not calls:
-            return
+            break
         messages.append({"role": "user", "content": [result(call) for call in calls]})
+    sys.stdout.write('{"type": "result"}\n')
 
 
 def ask(messages: list[dict[str, object]]) -> dict[str, list[dict[str, object]]]:
@@ -57,17 +61,31 @@ def ask(messages: list[dict[str, object]]) -> dict[str, list[dict[str, object]]]
 def result(call: dict[str, object]) -> dict[str, object]:
     """Run a tool call, if the hooks let it."""
     part = {"type": "tool_result", "tool_use_id": call["id"]}
-    refusal = hooks("PreToolUse", call)
-    if refusal:
-        return part | {"content": refusal, "is_error": True}
+    decision, reason = hooks("PreToolUse", call)
+    if decision == "ask" or (decision == "pass" and PERSON):
+        decision = person(call)
+    if decision == "deny":
+        return part | {"content": reason, "is_error": True}
     command = str(call["input"]["command"])  # type: ignore[index]
     ran = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
     hooks("PostToolUse", call | {"response": {"stdout": ran.stdout, "stderr": ran.stderr}})
     return part | {"content": ran.stdout + ran.stderr}
 
 
-def hooks(event: str, call: dict[str, object]) -> str:
-    """What the hooks for an event say against it."""
+def person(call: dict[str, object]) -> str:
+    """What the person decides; without one, nothing is allowed."""
+    if not PERSON:
+        return "deny"
+    request = {"subtype": "can_use_tool", "tool_name": call["name"], "input": call["input"]}
+    asked = {"type": "control_request", "request_id": call["id"], "request": request}
+    print(json.dumps(asked), flush=True)
+    answer = json.loads(sys.stdin.readline())["response"]
+    assert answer["request_id"] == call["id"]
+    return str(answer["response"]["behavior"])
+
+
+def hooks(event: str, call: dict[str, object]) -> tuple[str, str]:
+    """What the hooks for an event decide, and why."""
     settings = Path(os.environ["HOME"], ".claude/settings.json")
     found = json.loads(settings.read_text(encoding="utf-8")) if settings.exists() else {}
     payload = {
@@ -89,11 +107,11 @@ def hooks(event: str, call: dict[str, object]) -> str:
             )
             said = json.loads(ran.stdout) if ran.stdout.startswith("{") else {}
             specific = said.get("hookSpecificOutput", {})
-            if specific.get("permissionDecision") == "deny":
-                return str(specific["permissionDecisionReason"])
+            if decision := specific.get("permissionDecision"):
+                return decision, str(specific.get("permissionDecisionReason", ""))
             if ran.returncode == 2:
-                return ran.stderr
-    return ""
+                return "deny", ran.stderr
+    return "pass", ""
 
 
 if __name__ == "__main__":

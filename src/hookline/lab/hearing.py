@@ -53,17 +53,20 @@ class Heard:
             self._over = True
             self._news.notify_all()
 
-    def until(self, text: bytes, deadline: float) -> bytes | None:
-        """What nobody was told up to ``text``; all of it at the end, None at the deadline."""
+    def until(self, texts: tuple[bytes, ...], deadline: float) -> bytes | None:
+        """What nobody was told up to the first of ``texts``; at the deadline None."""
+
+        def ends() -> list[int]:
+            found = ((self._data.find(text, self._told), len(text)) for text in texts)
+            return [at + length for at, length in found if at >= 0]
+
         with self._news:
             ready = self._news.wait_for(
-                lambda: self._over or self._data.find(text, self._told) >= 0,
-                max(0.0, deadline - monotonic()),
+                lambda: self._over or ends(), max(0.0, deadline - monotonic())
             )
             if not ready:
                 return None
-            at = self._data.find(text, self._told)
-            end = at + len(text) if at >= 0 else len(self._data)
+            end = min(ends(), default=len(self._data))
             said = bytes(self._data[self._told : end])
             self._told = end
             return said

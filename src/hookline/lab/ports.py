@@ -99,6 +99,10 @@ class Wish(Struct, frozen=True, kw_only=True):
     """Go on with the latest session of this room instead of beginning one."""
     permission: Literal["all", "ask"] = "all"
     """Whether the client itself lets every tool run, or asks as it does by default."""
+    person: Callable[[str], None] | None = None
+    """Someone who says yes to every question, and is called with what each one says. They leave
+    when they see what the script's last turn says: one letter, since a longer text may be drawn
+    in parts. None: nobody is there."""
     extra: tuple[str, ...] = ()
     """More arguments for this client, before the prompt."""
     env: Mapping[str, str] = {}
@@ -117,8 +121,8 @@ class Dialogue(Protocol):
         Raises HooklineError at the time limit of the launch.
         """
 
-    def read_until(self, text: bytes) -> bytes:
-        """What it says from here to ``text``, that included; for clients that draw a screen.
+    def read_until(self, *texts: bytes) -> bytes:
+        """What it says to the first of ``texts``, that included; for clients that draw a screen.
 
         Raises HooklineError at the time limit, and when it ends without saying it.
         """

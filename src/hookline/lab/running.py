@@ -105,15 +105,15 @@ class Running:
         """Its next line on stdout; empty when it has said its last."""
         return self._next(b"\n")
 
-    def read_until(self, text: bytes) -> bytes:
-        """What it says from here to ``text``, that included."""
-        said = self._next(text)
-        if not said.endswith(text):
-            raise HooklineError(f"the client ended without saying {text!r}")
+    def read_until(self, *texts: bytes) -> bytes:
+        """What it says from here to the first of ``texts``, that included."""
+        said = self._next(*texts)
+        if not said.endswith(texts):
+            raise HooklineError(f"the client ended without saying {texts[-1]!r}")
         return said
 
-    def _next(self, text: bytes) -> bytes:
-        said = self._stdout.until(text, self._deadline)
+    def _next(self, *texts: bytes) -> bytes:
+        said = self._stdout.until(texts, self._deadline)
         if said is None:
             raise HooklineError(f"the client did not answer within {self._timeout:g} seconds")
         return said

@@ -9,10 +9,12 @@ from hookline.lab.exchanges import Exchange, exchanges
 from hookline.lab.ports import Asked, Session
 from hookline.verifying.lines import Names
 
-__all__ = ["CALLED", "Evidence"]
+__all__ = ["CALLED", "NEW", "Evidence"]
 
 CALLED = "-called"
 """The suffix of the file by which a guard shows that it was called."""
+NEW = "-instead"
+"""The suffix of the file that a rewritten command writes."""
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
@@ -25,12 +27,17 @@ class Evidence(Struct, frozen=True, kw_only=True):
     most_follow_ups: int = 8
     """How often hookline keeps an agent going at most."""
 
-    waited: float = 0.0
-    """Seconds between the call of the probe's guard and the end of the session."""
+    questions: tuple[str, ...] = ()
+    """What the client asked the person, who said yes each time."""
 
     def made(self, suffix: str = "") -> bool:
         """Whether the probe's file was written or changed."""
         return self.session.changed.get(self.names.word + suffix) in {"added", "changed"}
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether the person was asked about the probe's act."""
+        return any(self.names.word in each for each in self.questions)
 
     @property
     def call(self) -> Exchange | None:

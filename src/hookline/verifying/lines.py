@@ -11,7 +11,11 @@ from hookline.lab.script import Turn
 if TYPE_CHECKING:
     from hookline.verifying.evidence import Evidence
 
-__all__ = ["Finding", "Line", "Names", "Part", "Probe", "Scene", "State"]
+__all__ = ["ASKED", "Finding", "Line", "Names", "Part", "Probe", "Scene", "State"]
+
+
+ASKED = "control-asked"
+"""The probe that shows that the person can be asked."""
 
 
 class State(StrEnum):
@@ -82,6 +86,8 @@ class Scene(Struct, frozen=True):
     order: int
     patience: float = 0.0
     """Seconds after which it is ended, if that is sooner than any session is."""
+    person: bool = False
+    """Whether the client asks before it acts, and a person is there who says yes to everything."""
 
 
 class Probe(Struct, frozen=True, kw_only=True):
@@ -97,6 +103,8 @@ class Probe(Struct, frozen=True, kw_only=True):
     """The event and the cell of the support table that say whether the client can."""
     twin: str = ""
     """The probe that does the same unguarded: what did not happen proves nothing without it."""
+    person: Scene | None = None
+    """A second session, before a person who says yes: whoever asks instead of denying is seen."""
     may_wait: bool = False
     """Whether it can be true of a session that had to be ended, as when a client waits."""
     order: int = 50

@@ -6,7 +6,7 @@ from pkgutil import iter_modules
 
 import hookline.verifying.probes
 from hookline.model.errors import UnknownNameError
-from hookline.verifying.lines import Probe
+from hookline.verifying.lines import ASKED, Probe
 
 __all__ = ["chosen", "probes"]
 
@@ -31,4 +31,6 @@ def chosen(ids: tuple[str, ...]) -> tuple[Probe, ...]:
     if not ids:
         return probes()
     wanted = {*ids, *(known[name].twin for name in ids)}
+    if any(known[name].person for name in ids):
+        wanted.add(ASKED)
     return tuple(probe for probe in probes() if probe.id in wanted)

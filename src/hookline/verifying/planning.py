@@ -16,6 +16,9 @@ from hookline.verifying.lines import Line, Names, Part, Probe, Scene, State
 
 __all__ = ["Plan", "Played", "make_plan"]
 
+# By this the person knows that it is over.
+_END = "§"
+
 
 class Played(Struct, frozen=True):
     """One probe that is going to be played."""
@@ -42,19 +45,23 @@ class Plan(Struct, frozen=True, kw_only=True):
     @property
     def scenes(self) -> tuple[Scene, ...]:
         """The sessions, in order."""
-        return tuple(dict.fromkeys(each.probe.scene for each in self.played))
+        scenes = {each.probe.scene for each in self.played}
+        scenes |= {each.probe.person for each in self.played if each.probe.person}
+        return tuple(sorted(scenes, key=lambda scene: scene.order))
 
     def of(self, scene: Scene) -> tuple[Played, ...]:
         """The probes that share a session, in order."""
-        return tuple(each for each in self.played if each.probe.scene == scene)
+        found = (e for e in self.played if scene in (e.probe.scene, e.probe.person))
+        return tuple(sorted(found, key=lambda each: each.probe.order))
 
     def script(self, scene: Scene) -> Script:
         """What is asked and answered in a session."""
         parts = [each.part for each in self.of(scene)]
         words = ["Please do the work of this canary session.", *(part.prompt for part in parts)]
+        turns = tuple(turn for part in parts for turn in part.turns)
         return Script(
             prompt=" ".join(filter(None, words)),
-            turns=tuple(turn for part in parts for turn in part.turns),
+            turns=(*turns, Turn(_END)) if scene.person else turns,
         )
 
     @property

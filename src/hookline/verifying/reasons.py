@@ -36,15 +36,26 @@ def reason(journal: Journal, names: Names, claim: tuple[str, str] | None, *, fai
     said = next((word for word in _STRONG if any(e.get("verdict") == word for e in about)), "")
     if said:
         return f"hookline said {said}" + (", and the client did otherwise" if failed else "")
-    if any(names.mark in json.dumps(each.get("stdout") or "") for each in about):
-        return "hookline said it" + (", and the client did not pass it on" if failed else "")
+    # A part of a reply to several hooks is the canary's only if its text is in it.
+    effects = {name: what for each in about for name, what in (each.get("answer") or {}).items()}
+    if ours := [name for name, what in effects.items() if _is_ours(what, names)]:
+        did = ", and the client did otherwise" if failed else ""
+        return f"hookline answered with {' and '.join(ours)}{did}"
+    hooks = {run["hook"] for each in about for run in each.get("runs") or ()}
+    if any(hook.startswith(names.word) for hook in hooks):
+        return f"the canary hook ran on {event}, and hookline made nothing of its answer"
     return f"hookline saw {event} and let it pass: the canary hook did not match"
+
+
+def _is_ours(what: object, names: Names) -> bool:
+    text = json.dumps(what, ensure_ascii=False)
+    return names.mark in text or names.word in text
 
 
 def _of_the_person(about: Journal) -> str:
     """What stopped an act that no canary hook is about: a rule of the person's own."""
     for each in about:
-        if each.get("verdict") in _STRONG:
+        if each.get("verdict") in (*_STRONG, "allow"):
             who = ", ".join(f"`{name}`" for name in each.get("decided_by") or ())
             return f"a hook of your own said {each['verdict']}: {who or each.get('reason')}"
     return "hookline let it pass"

@@ -1,22 +1,21 @@
 """Plays a plan on a client, session by session, and judges every probe by what happened."""
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from time import time
 
 from hookline.lab.hooked import journal
 from hookline.lab.playing import Stage
-from hookline.lab.ports import Room, Session
+from hookline.lab.ports import Room, Session, Wish
 from hookline.model.errors import HooklineError
-from hookline.verifying.evidence import CALLED, Evidence
-from hookline.verifying.lines import Finding, Line, Scene, State
+from hookline.verifying.evidence import Evidence
+from hookline.verifying.lines import ASKED, Finding, Line, Scene, State
 from hookline.verifying.planning import Plan, Played
 from hookline.verifying.reasons import Journal, reason
 
 __all__ = ["UnplayableError", "place_canaries", "verify"]
 
 _LAST_WORDS = 3
+_PERSON = "before a person who says yes"
 
 
 class UnplayableError(HooklineError):
@@ -44,8 +43,17 @@ def verify(
     findings: dict[str, Finding] = {}
     for number, scene in enumerate(plan.scenes):
         watch(scene)
-        session = stage.play(plan.script(scene), timeout=_limit(scene, timeout))
-        ended = time()
+        asked: list[str] = []
+        wish = Wish(permission="ask", person=asked.append) if scene.person else None
+        try:
+            session = stage.play(plan.script(scene), wish=wish, timeout=_limit(scene, timeout))
+        except HooklineError as error:
+            if not scene.person:
+                raise
+            # The conversation broke off, which says nothing about the other sessions.
+            broken = Finding(State.NOT_OBSERVED, f"{_PERSON}: {error}")
+            findings = {each.probe.id: broken for each in plan.of(scene)} | findings
+            continue
         if number == 0:
             _must_have_begun(session, stage.room)
         sessions[scene.id] = session
@@ -55,10 +63,15 @@ def verify(
                 names=each.names,
                 how=each.promised.how,
                 most_follow_ups=most_follow_ups,
-                waited=_waited(stage.room, each, ended),
+                questions=tuple(asked),
             )
-            findings[each.probe.id] = _judged(each, evidence, findings)
+            found = _judge(each, evidence, findings, scene)
+            findings[each.probe.id] = max(findings.get(each.probe.id, found), found, key=_badness)
     return tuple(_lines(plan, findings, sessions, journal(stage.room)))
+
+
+def _badness(found: Finding) -> tuple[bool, bool]:
+    return found.state is State.FAILED, found.state.is_bad
 
 
 def _must_have_begun(session: Session, room: Room) -> None:
@@ -78,27 +91,27 @@ def _limit(scene: Scene, timeout: float) -> float:
     return min(filter(None, (scene.patience, timeout)), default=0.0)
 
 
-def _waited(room: Room, each: Played, ended: float) -> float:
-    """How long the session went on after the probe's guard was called; 0 when it was not."""
-    try:
-        called = os.stat(os.path.join(room.project, each.names.word + CALLED)).st_mtime
-    except OSError:
-        return 0.0
-    return max(0.0, ended - called)
-
-
-def _judged(each: Played, evidence: Evidence, before: Mapping[str, Finding]) -> Finding:
+def _judge(
+    each: Played, evidence: Evidence, before: Mapping[str, Finding], scene: Scene
+) -> Finding:
     """What the probe says, unless the evidence cannot carry it."""
     found = each.probe.judge(evidence)
+    twin = each.probe.twin
+    if each.probe.person == scene:
+        twin = ASKED
+        if evidence.was_asked:
+            ran = "it ran" if evidence.made() else "it did not run"
+            return Finding(State.FAILED, f"the person was asked about it and said yes; {ran}")
+        if found.state is not State.OK:
+            return Finding(found.state, f"{_PERSON}: {found.detail}")
     if found.state is not State.OK:
         return found
     if evidence.session.cut and not each.probe.may_wait:
         return Finding(State.NOT_OBSERVED, evidence.end)
-    twin = before.get(each.probe.twin)
-    if each.probe.twin and (twin is None or twin.state is not State.OK):
+    control = before.get(twin)
+    if twin and (control is None or control.state is not State.OK):
         return Finding(
-            State.NOT_OBSERVED,
-            f"nothing happened, but nor did it without a guard ({each.probe.twin})",
+            State.NOT_OBSERVED, f"it proves nothing while its control is not ok ({twin})"
         )
     if each.promised.cannot:
         return Finding(State.CANNOT, f"{each.promised.cannot} (seen)")
@@ -115,13 +128,13 @@ def _lines(
             failed = found.state is State.FAILED
             why = reason(written, each.names, probe.claim, failed=failed)
             detail = f"{detail}: {why}" if detail else why
-        session = sessions[probe.scene.id]
+        session = sessions.get(probe.scene.id)
         yield Line(
             id=probe.id,
             title=probe.title,
             state=found.state,
             detail=detail,
-            seconds=round(session.seconds, 3),
+            seconds=round(session.seconds, 3) if session else 0.0,
         )
     yield from plan.known.values()
     yield from plan.limits

@@ -20,6 +20,7 @@ from support.cli import Done, Machine
 from support.tiny_agent import put_agent
 
 GUARDS = ("deny", "crash", "killed", "hung")
+CONTROLS = ("control-shell", "control-asked")
 ONLY = tuple(word for id in GUARDS for word in ("--only", id))
 
 
@@ -59,13 +60,23 @@ def detail(done: Done, id: str) -> str:
     return str(found[0]["detail"])
 
 
+def change(machine: Machine, agent: Path, old: str, new: str) -> None:
+    """Have the agent do one thing otherwise."""
+    source = Path(__file__).parents[2] / "support/tiny_agent.py"
+    text = source.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    changed = Path(machine.base, "changed_agent.py")
+    changed.write_text(text.replace(old, new), encoding="utf-8")
+    agent.write_text(agent.read_text().replace(str(source.resolve()), str(changed)))
+
+
 @pytest.mark.usefixtures("agent")
 def test_an_agent_that_obeys_passes_line_by_line(machine: Machine) -> None:
     done = machine.call("verify", "claude-code", *ONLY, "--json")
-    assert states(done) == dict.fromkeys(("control-shell", *GUARDS), "ok"), done.out
+    assert states(done) == dict.fromkeys((*CONTROLS, *GUARDS), "ok"), done.out
     assert done.code == 0
     assert done.json["client"] == "claude-code"
-    assert done.json["version"] == "2.1.325"
+    assert done.json["version"] == "2.1.327"
     assert done.json["known"] == "same"
     assert done.json["passed"] is True
 
@@ -74,12 +85,14 @@ def test_an_agent_that_obeys_passes_line_by_line(machine: Machine) -> None:
 def test_people_get_a_table_that_is_plain_in_a_pipe(machine: Machine) -> None:
     done = machine.call("verify", "claude-code", "--only", "deny")
     assert done.code == 0, done.err
-    head, control, deny, why, sum_ = done.out.splitlines()
-    assert head.startswith("Claude Code 2.1.325, the version proven here")
+    head, control, deny, why, asked, yes, sum_ = done.out.splitlines()
+    assert head.startswith("Claude Code 2.1.327, the version proven here")
     assert control.split()[:2] == ["ok", "control-shell"]
     assert deny.split()[:2] == ["ok", "deny"]
     assert why.strip() == "its file was not written, and the model was told why"
-    assert sum_ == "2 ok"
+    assert asked.split()[:2] == ["ok", "control-asked"]
+    assert yes.strip() == "the person was asked, said yes, and it ran"
+    assert sum_ == "3 ok"
     assert "\x1b[" not in done.out
     assert done.err == ""
 
@@ -102,7 +115,7 @@ def test_whoever_watches_in_a_terminal_sees_colours_and_what_is_going_on(machine
             said += chunk
     os.close(ours)
     assert running.wait(60) == 0, said
-    assert b"Claude Code 2.1.325: tools, context and output" in said
+    assert b"Claude Code 2.1.327: tools, context and output" in said
     assert b"\x1b[32m" in said
 
 
@@ -112,38 +125,99 @@ def test_a_newer_client_is_named_as_such(machine: Machine) -> None:
         "verify", "claude-code", "--only", "deny", "--client", str(machine.base / "bin/claude")
     )
     assert done.code == 0, done.err
-    assert "9.0.0, newer than the 2.1.325 proven here: the lines below are" in done.out
+    assert "9.0.0, newer than the 2.1.327 proven here: the lines below are" in done.out
 
 
 def test_an_agent_that_calls_no_hook_turns_the_lines_red_and_leaves_the_control(
     machine: Machine, agent: Path
 ) -> None:
-    deaf = Path(machine.base, "deaf_agent.py")
-    source = Path(__file__).parents[2] / "support/tiny_agent.py"
-    text = source.read_text(encoding="utf-8")
-    broken = text.replace('refusal = hooks("PreToolUse", call)', 'refusal = ""')
-    assert broken != text
-    deaf.write_text(broken, encoding="utf-8")
-    agent.write_text(agent.read_text().replace(str(source.resolve()), str(deaf)))
+    change(machine, agent, 'decision, reason = hooks("PreToolUse", call)', 'decision = "pass"')
     done = machine.call("verify", "claude-code", *ONLY, "--json")
     assert done.code == 1
-    assert states(done) == {"control-shell": "ok"} | dict.fromkeys(GUARDS, "failed")
+    assert states(done) == dict.fromkeys(CONTROLS, "ok") | dict.fromkeys(GUARDS, "failed")
     assert "pre_tool_use never reached hookline for it" in detail(done, "deny")
     assert done.json["passed"] is False
+
+
+DECIDED = 'decision, reason = hooks("PreToolUse", call)\n'
+
+
+@pytest.mark.usefixtures("agent")
+def test_what_has_to_be_asked_is_asked_and_runs_after_the_yes(machine: Machine) -> None:
+    done = machine.call("verify", "claude-code", "--only", "ask", "--only", "pass", "--json")
+    assert states(done) == dict.fromkeys(("control-asked", "ask", "pass"), "ok"), done.out
+
+
+def test_a_deny_said_as_ask_turns_every_guard_red(machine: Machine, agent: Path) -> None:
+    """Where nobody is there, an ask looks like a deny: only a person who says yes shows it."""
+    change(
+        machine,
+        agent,
+        DECIDED,
+        DECIDED + '    decision = {"deny": "ask"}.get(decision, decision)\n',
+    )
+    done = machine.call("verify", "claude-code", *ONLY, "--json")
+    assert done.code == 1
+    assert states(done) == dict.fromkeys(CONTROLS, "ok") | dict.fromkeys(GUARDS, "failed")
+    assert "the person was asked about it and said yes; it ran" in detail(done, "deny")
+
+
+@pytest.mark.parametrize(
+    ("if_what", "red"),
+    [
+        ("True", {"control-asked": "failed", "pass": "failed", "ask": "not observed"}),
+        ('"additionalContext" in reason', {"pass": "failed"}),
+    ],
+    ids=["every pass", "context"],
+)
+def test_a_pass_said_as_allow_turns_a_line_red(
+    machine: Machine, agent: Path, if_what: str, red: dict[str, str]
+) -> None:
+    allow = f'    decision = "allow" if decision == "pass" and {if_what} else decision\n'
+    change(machine, agent, DECIDED, DECIDED + allow)
+    if "reason" in if_what:
+        text = Path(machine.base, "changed_agent.py")
+        text.write_text(text.read_text().replace('return "pass", ""', 'return "pass", ran.stdout'))
+    done = machine.call("verify", "claude-code", "--only", "ask", "--only", "pass", "--json")
+    assert done.code == 1
+    assert states(done) == dict.fromkeys(("control-asked", "ask", "pass"), "ok") | red
+    assert "it ran, and the person was not asked" in detail(done, "pass")
+
+
+def test_an_ask_said_as_deny_turns_its_line_red(machine: Machine, agent: Path) -> None:
+    change(
+        machine,
+        agent,
+        DECIDED,
+        DECIDED + '    decision = {"ask": "deny"}.get(decision, decision)\n',
+    )
+    done = machine.call("verify", "claude-code", "--only", "ask", "--json")
+    assert states(done) == {"control-asked": "ok", "ask": "failed"}
+    assert "it did not run, and the person was not asked" in detail(done, "ask")
+
+
+def test_a_person_whom_nobody_can_ask_leaves_the_guards_unobserved(
+    machine: Machine, agent: Path
+) -> None:
+    change(
+        machine,
+        agent,
+        "    decision, reason = hooks",
+        "    if PERSON:\n        sys.exit(3)\n    decision, reason = hooks",
+    )
+    done = machine.call("verify", "claude-code", "--only", "deny", "--json")
+    assert done.code == 1
+    asked = {"control-asked": "not observed", "deny": "not observed"}
+    assert states(done) == {"control-shell": "ok"} | asked
+    assert detail(done, "deny").startswith("before a person who says yes: ")
 
 
 def test_an_agent_that_ignores_what_hookline_says_is_told_apart(
     machine: Machine, agent: Path
 ) -> None:
-    stubborn = Path(machine.base, "stubborn_agent.py")
-    source = Path(__file__).parents[2] / "support/tiny_agent.py"
-    text = source.read_text(encoding="utf-8")
-    broken = text.replace("    if refusal:\n", "    if not refusal and refusal:\n")
-    assert broken != text
-    stubborn.write_text(broken, encoding="utf-8")
-    agent.write_text(agent.read_text().replace(str(source.resolve()), str(stubborn)))
+    change(machine, agent, 'if decision == "deny":', 'if decision == "never":')
     done = machine.call("verify", "claude-code", "--only", "deny", "--json")
-    assert states(done) == {"control-shell": "ok", "deny": "failed"}
+    assert states(done) == dict.fromkeys(CONTROLS, "ok") | {"deny": "failed"}
     assert "hookline said deny, and the client did otherwise" in detail(done, "deny")
 
 
@@ -158,9 +232,9 @@ def test_a_rule_of_ones_own_that_stops_everything_leaves_the_lines_unobserved(
     )
     done = machine.call("verify", "claude-code", "--only", "deny", "--json")
     assert done.code == 1
-    assert states(done) == {"control-shell": "not observed", "deny": "not observed"}
+    assert states(done)["control-shell"] == states(done)["deny"] == "not observed"
     assert "a hook of your own said deny: `no shell`" in detail(done, "control-shell")
-    assert "nor did it without a guard (control-shell)" in detail(done, "deny")
+    assert "proves nothing while its control is not ok (control-shell)" in detail(done, "deny")
 
 
 @pytest.mark.usefixtures("agent")
@@ -260,7 +334,7 @@ def test_a_client_that_hangs_at_the_end_proves_nothing_by_what_it_did_before(
     agent.write_text(slow)
     done = machine.call("verify", "claude-code", "--timeout", "20", "--only", "deny", "--json")
     assert done.code == 1
-    assert states(done) == {"control-shell": "not observed", "deny": "not observed"}
+    assert states(done)["control-shell"] == states(done)["deny"] == "not observed"
     # Its effects were all there.
     for id in ("control-shell", "deny"):
         assert detail(done, id).startswith("the client was ended: it took longer than 20 seconds")

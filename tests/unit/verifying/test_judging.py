@@ -52,7 +52,17 @@ def judged(id: str, found: Session, how: str = "yes", most: int = 8) -> Finding:
 TOUCH = {"command": f"touch {NAMES.word}"}
 RAN = {NAMES.word: "added"}
 CALLED = {f"{NAMES.word}-called": "added"}
-GUARDED = ["deny", "deny-write", "edit", "sub-agent", "crash", "killed", "hung", "ask", "halt"]
+GUARDED = [
+    "deny",
+    "deny-write",
+    "edit",
+    "sub-agent",
+    "crash",
+    "killed",
+    "hung",
+    "ask-alone",
+    "halt",
+]
 
 
 @pytest.mark.parametrize("id", GUARDED)
@@ -81,8 +91,10 @@ def test_an_edit_that_nothing_happened_to_is_not_observed_when_the_guard_did_not
 
 
 def test_a_client_that_ends_at_an_ask_obeys_only_if_the_guard_was_called() -> None:
-    assert judged("ask", session(asked(), changed=CALLED)).state is State.OK
-    assert judged("ask", session(asked(), changed=CALLED, exit_code=1)).state is State.NOT_OBSERVED
+    ended = session(asked(), changed=CALLED)
+    assert judged("ask-alone", ended).state is State.OK
+    broken = session(asked(), changed=CALLED, exit_code=1)
+    assert judged("ask-alone", broken).state is State.NOT_OBSERVED
 
 
 def test_a_rewritten_input_is_ok_when_it_ran_and_the_original_did_not() -> None:
@@ -196,8 +208,39 @@ def test_a_guard_that_broke_is_known_by_its_name() -> None:
     assert judged("hung", session(asked((TOUCH, told)))).state is State.OK
 
 
-def test_a_client_that_waits_for_an_answer_obeys_an_ask_if_it_waited_long_enough() -> None:
+def test_a_client_that_only_waits_where_nobody_can_be_asked_is_no_pass() -> None:
     cut = session(asked(), changed=CALLED, exit_code=None, cut="it took longer than 60 seconds")
-    for waited, expected in ((42.0, State.OK), (1.0, State.NOT_OBSERVED)):
-        evidence = Evidence(session=cut, names=NAMES, waited=waited)
-        assert PROBES["ask"].judge(evidence).state is expected
+    found = judged("ask-alone", cut)
+    assert found.state is State.CANNOT
+    assert "the client only waits; the client was ended" in found.detail
+    early = session(asked(), exit_code=None, cut="it took longer than 60 seconds")
+    assert judged("ask-alone", early).state is State.NOT_OBSERVED
+
+
+@pytest.mark.parametrize("id", ["control-asked", "ask", "pass", "rewrite-asked"])
+@pytest.mark.parametrize(
+    ("question", "ran", "expected"),
+    [
+        (NAMES.word, True, State.OK),
+        ("about something else", True, State.FAILED),
+        ("", True, State.FAILED),
+        (NAMES.word, False, State.FAILED),
+        ("", False, State.FAILED),
+    ],
+)
+def test_what_has_to_be_asked_is_ok_only_if_the_person_was_asked_and_it_ran(
+    id: str, question: str, ran: bool, expected: State
+) -> None:
+    found = session(asked((TOUCH, "done")), changed=RAN if ran else {})
+    evidence = Evidence(session=found, names=NAMES, questions=(question,))
+    assert PROBES[id].judge(evidence).state is expected
+
+
+def test_a_session_that_did_not_get_as_far_as_a_question_shows_nothing() -> None:
+    assert judged("control-asked", session()).state is State.NOT_OBSERVED
+
+
+def test_where_a_client_cannot_ask_the_person_an_ask_has_to_be_a_deny() -> None:
+    told = session(asked((TOUCH, f"denied: {NAMES.mark}")))
+    assert judged("ask", told, "deny").state is State.OK
+    assert judged("ask", session(asked((TOUCH, "")), changed=RAN), "deny").state is State.FAILED

@@ -88,7 +88,16 @@ def test_an_event_that_a_platform_does_not_have_is_a_limit() -> None:
 
 
 def test_one_line_brings_the_twin_it_leans_on() -> None:
-    assert [probe.id for probe in chosen(("deny",))] == ["control-shell", "deny"]
+    assert [probe.id for probe in chosen(("redact",))] == ["control-output", "redact"]
+
+
+def test_one_guard_brings_the_control_that_the_person_can_be_asked() -> None:
+    ids = [probe.id for probe in chosen(("deny",))]
+    assert ids == ["control-shell", "deny", "control-asked"]
+    plan = plan_for("claude-code", "deny")
+    assert [scene.id for scene in plan.scenes] == ["work", "person"]
+    before = [each.probe.id for each in plan.of(plan.scenes[1])]
+    assert before == ["control-asked", "deny"], "the control comes first"
 
 
 def test_an_unknown_line_is_named_with_the_nearest_known() -> None:

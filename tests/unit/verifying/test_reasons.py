@@ -29,9 +29,21 @@ def test_what_hookline_said_is_told_and_only_a_failure_blames_the_client() -> No
 
 
 def test_context_that_hookline_gave_was_lost_on_the_way() -> None:
-    said = [entry(event="session_start", word="", stdout=f'{{"context": "{NAMES.mark}"}}')]
+    said = [entry(event="session_start", word="", answer={"context": [NAMES.mark]})]
     claim = ("session_start", "context")
-    assert "did not pass it on" in reason(said, NAMES, claim, failed=True)
+    told = reason(said, NAMES, claim, failed=True)
+    assert told == "hookline answered with context, and the client did otherwise"
+    theirs = [entry(event="session_start", word="", answer={"context": ["from another hook"]})]
+    assert "did not match" in reason(theirs, NAMES, claim, failed=True)
+
+
+def test_a_rewrite_that_hookline_answered_with_is_not_called_a_hook_that_did_not_match() -> None:
+    claim = ("pre_tool_use", "input")
+    answer = {"rewrite": {"input": {"command": f"touch {NAMES.word}-instead"}}}
+    told = reason([entry(answer=answer)], NAMES, claim, failed=True)
+    assert told == "hookline answered with rewrite, and the client did otherwise"
+    lost = [entry(answer={}, runs=[{"hook": NAMES.hook}])]
+    assert "the canary hook ran on pre_tool_use" in reason(lost, NAMES, claim, failed=True)
 
 
 def test_a_hook_that_did_not_match_and_a_hookline_that_failed_are_told_apart() -> None:
@@ -45,3 +57,9 @@ def test_a_rule_of_the_persons_own_that_stops_a_control_is_named() -> None:
     said = reason(theirs, NAMES, None, failed=False)
     assert said == "a hook of your own said deny: `no shell`"
     assert reason([entry()], NAMES, None, failed=False) == "hookline let it pass"
+
+
+def test_a_rule_of_the_persons_own_that_spares_them_the_question_is_named() -> None:
+    theirs = [entry(verdict="allow", decided_by=["touch is fine"])]
+    said = reason(theirs, NAMES, None, failed=True)
+    assert said == "a hook of your own said allow: `touch is fine`"

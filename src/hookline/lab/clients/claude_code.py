@@ -2,26 +2,24 @@
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
+from hookline.lab.clients._person import LEAVE, YES
 from hookline.lab.mcp_server import COMMAND
 from hookline.lab.ports import Dialogue, Launch, Package, Room, ToolCall, Wish
 from hookline.lab.script import Act, Agent, Edit, Mcp, Native, Read, Script, Shell, Write
 
 __all__ = ["CLIENT", "NO", "YES", "ClaudeCode", "answering"]
 
-YES = b"\r"
-"""The key that says yes to a question: its first answer is chosen already."""
 NO = b"\x1b"
 """The key that says no to a question, and ends the turn with it."""
 
 _KEY = "sk-ant-lab-0000000000000000000000000000"
 _MODEL = "claude-sonnet-4-5"
-
-# Ctrl-C twice: it ends from wherever it is, and no command has to be typed.
-_LEAVE = b"\x03\x03"
 
 _ALLOWED = ("Bash", "Write", "Edit", "Read", "Agent", "Task", "mcp__lab")
 
@@ -42,7 +40,7 @@ class ClaudeCode(Struct, frozen=True, kw_only=True):
     dialect = "claude-code"
     wire = "anthropic"
     package = Package(
-        packages=("@anthropic-ai/claude-code@2.1.325",),
+        packages=("@anthropic-ai/claude-code@2.1.327",),
         # The wrapper beside it wants a newer Node than the binary, which wants none.
         program="node_modules/@anthropic-ai/claude-code-{platform}/claude",
         command="claude",
@@ -105,6 +103,12 @@ class ClaudeCode(Struct, frozen=True, kw_only=True):
         if wish.permission == "all":
             options += ["--allowedTools", ",".join(_ALLOWED)]
         env = {**room.env, **_QUIET, "ANTHROPIC_BASE_URL": url}
+        if wish.person is not None:
+            options += ["--input-format", "stream-json", "--permission-prompt-tool", "stdio"]
+            talk = partial(_say_yes, wish.person, script.prompt)
+            return Launch(
+                argv=(*program, *options, *wish.extra), env={**env, **wish.env}, talk=talk
+            )
         if self.talk is not None:
             env["TERM"] = "xterm-256color"
         return Launch(
@@ -126,9 +130,27 @@ def answering(key: bytes, then: bytes) -> Callable[[Dialogue], None]:
         client.read_until(b"cancel")  # the last line of the question: from here on keys count
         client.write(key)
         client.read_until(then)
-        client.write(_LEAVE)
+        client.write(LEAVE)
 
     return talk
+
+
+def _say_yes(tell: Callable[[str], None], prompt: str, client: Dialogue) -> None:
+    """Says the prompt, and yes to every question, in the client's own JSON lines."""
+
+    def write(kind: str, **message: Any) -> None:
+        client.write(json.dumps({"type": kind, **message}).encode() + b"\n")
+
+    write("user", message={"role": "user", "content": prompt})
+    while line := client.readline():
+        said = json.loads(line)
+        if said["type"] == "result":
+            return
+        if said["type"] == "control_request":
+            tell(json.dumps(said["request"], ensure_ascii=False))
+            yes = {"behavior": "allow", "updatedInput": said["request"].get("input")}
+            answer = {"subtype": "success", "request_id": said["request_id"], "response": yes}
+            write("control_response", response=answer)
 
 
 CLIENT = ClaudeCode()

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.lab.clients._codex_talk import Talk, refuse
+from hookline.lab.clients._codex_talk import Talk, approve, refuse
 from hookline.lab.mcp_server import COMMAND, NAME
 from hookline.lab.ports import Dialogue, Launch, Package, Room, ToolCall, Wish
 from hookline.lab.script import Act, Agent, Edit, Mcp, Native, Read, Script, Shell, Write
@@ -60,7 +60,7 @@ class Codex(Struct, frozen=True, kw_only=True):
     dialect = "codex"
     wire = "responses"
     package = Package(
-        packages=("@openai/codex@0.166.0",),
+        packages=("@openai/codex@0.169.0",),
         program="node_modules/@openai/codex-{platform}/vendor/{triple}/bin/codex",
         command="codex",
     )
@@ -117,7 +117,7 @@ class Codex(Struct, frozen=True, kw_only=True):
     ) -> Launch:
         """`codex exec`, which never asks; where it has to ask, a conversation."""
         env = {**room.env, _KEY: "lab", **wish.env}
-        if self.talk is not None or wish.permission == "ask":
+        if self.talk is not None or wish.permission == "ask" or wish.person:
             argv = (*program, "app-server", *wish.extra)
             return Launch(argv=argv, env=env, talk=partial(self._converse, room, script, wish))
         options = ["--json", "--skip-git-repo-check", "-s", "danger-full-access"]
@@ -129,7 +129,14 @@ class Codex(Struct, frozen=True, kw_only=True):
 
     def _converse(self, room: Room, script: Script, wish: Wish, dialogue: Dialogue) -> None:
         approvals = "untrusted" if wish.permission == "ask" else "never"
-        talk = Talk(dialogue, room.project, answer=self.answer, approvals=approvals)
+
+        def answer(question: Mapping[str, Any]) -> Mapping[str, Any]:
+            if wish.person is None:
+                return self.answer(question)
+            wish.person(json.dumps(question, ensure_ascii=False))
+            return approve(question)
+
+        talk = Talk(dialogue, room.project, answer=answer, approvals=approvals)
         if self.bypass_trust:
             talk.trust_hooks()
         if self.talk is not None:

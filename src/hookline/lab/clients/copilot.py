@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from hookline.lab.clients._copilot_talk import Talk, refuse
+from hookline.lab.clients._person import say_yes
 from hookline.lab.mcp_server import COMMAND, NAME
 from hookline.lab.ports import Dialogue, Launch, Package, Room, ToolCall, Wish
 from hookline.lab.script import Act, Agent, Edit, Mcp, Native, Read, Script, Shell, Write
@@ -83,6 +84,14 @@ class Copilot(Struct, frozen=True, kw_only=True):
         options = ["--disable-client-telemetry", "--no-color"]
         if wish.permission == "all":
             options.append("--allow-all-tools")
+        if wish.person is not None:
+            # A conversation asks about its own questions only, and takes a hook's for a no.
+            return Launch(
+                argv=(*program, *options, *wish.extra, "--interactive", script.prompt),
+                env={**env, "TERM": "xterm-256color"},
+                talk=say_yes(wish.person, b"cancel", script.turns[-1].say),
+                terminal=True,
+            )
         if self.talk is not None or self.answer is not None:
             if wish.resume:
                 raise HooklineError("a conversation with Copilot begins anew: it cannot resume")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from hookline.lab.clients._person import say_yes
 from hookline.lab.mcp_server import COMMAND
 from hookline.lab.ports import Launch, Package, Room, ToolCall, Wish
 from hookline.lab.script import Act, Agent, Edit, Mcp, Native, Read, Script, Shell, Write
@@ -89,10 +90,16 @@ class Gemini:
             options += ["--resume", "latest"]
         if wish.permission == "all":
             options.append("--yolo")
-        return Launch(
-            argv=(*program, *options, *wish.extra, f"--prompt={script.prompt}"),
-            env={**room.env, **_QUIET, "GOOGLE_GEMINI_BASE_URL": url, **wish.env},
-        )
+        env = {**room.env, **_QUIET, "GOOGLE_GEMINI_BASE_URL": url, **wish.env}
+        argv = (*program, *options, *wish.extra)
+        if wish.person is not None:
+            return Launch(
+                argv=(*argv, f"--prompt-interactive={script.prompt}"),
+                env={**env, "TERM": "xterm-256color"},
+                talk=say_yes(wish.person, b"suggest", script.turns[-1].say),
+                terminal=True,
+            )
+        return Launch(argv=(*argv, f"--prompt={script.prompt}"), env=env)
 
 
 CLIENT = Gemini()

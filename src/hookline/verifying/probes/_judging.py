@@ -1,9 +1,22 @@
 """Judgements that probes share."""
 
-from hookline.verifying.evidence import CALLED, Evidence
-from hookline.verifying.lines import Finding, Names, State
+from collections.abc import Callable
 
-__all__ = ["INSIDE", "blocked", "heard", "is_our_reason", "leaving_a_trace", "not_seen", "ran"]
+from hookline.verifying.evidence import CALLED, NEW, Evidence
+from hookline.verifying.lines import Finding, Names, Part, Probe, State
+from hookline.verifying.scenes import PERSON, WORK
+
+__all__ = [
+    "INSIDE",
+    "blocked",
+    "guard",
+    "heard",
+    "is_asked_about",
+    "is_our_reason",
+    "leaving_a_trace",
+    "not_seen",
+    "ran",
+]
 
 _SHOWN = 160
 
@@ -37,6 +50,22 @@ def blocked(seen: Evidence) -> Finding:
     return Finding(State.FAILED, f"it did not run, but not for our reason; the model read: {told}")
 
 
+def is_asked_about(seen: Evidence) -> Finding:
+    """A question by itself, or by a hook's ask: the person sees it, and their yes counts."""
+    suffix = NEW if seen.made(NEW) else ""
+    if seen.how != "yes":
+        return blocked(seen)
+    if seen.was_asked and seen.made(suffix):
+        return Finding(State.OK, "the person was asked, said yes, and it ran")
+    if seen.made(suffix):
+        return Finding(State.FAILED, "it ran, and the person was not asked")
+    if seen.was_asked:
+        return Finding(State.FAILED, "the person was asked and said yes, but it did not run")
+    if seen.told is None:
+        return not_seen(seen, "the session did not get as far")
+    return Finding(State.FAILED, "it did not run, and the person was not asked")
+
+
 def is_our_reason(seen: Evidence) -> bool:
     """Whether the model was told what our hook said, by a client that had understood it.
 
@@ -46,6 +75,26 @@ def is_our_reason(seen: Evidence) -> bool:
     told = seen.told or ""
     raw = any(f"\\n{dash} " in told for dash in ("—", "\\u2014"))
     return not raw and any(text in told for text in (seen.names.mark, seen.names.hook))
+
+
+def guard(
+    id: str,
+    title: str,
+    part: Callable[[Names], Part],
+    twin: str = "shell",
+    judge: Callable[[Evidence], Finding] = blocked,
+) -> Probe:
+    """A deny, alone and before a person."""
+    return Probe(
+        id=id,
+        title=title,
+        scene=WORK,
+        person=PERSON,
+        claim=("pre_tool_use", "deny"),
+        twin=f"control-{twin}",
+        part=part,
+        judge=judge,
+    )
 
 
 def heard(seen: Evidence) -> Finding:

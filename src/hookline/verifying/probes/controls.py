@@ -1,10 +1,12 @@
 """The unguarded twins: each act that a guard is tried on has to work without one."""
 
+from collections.abc import Callable
+
 from hookline.lab.script import Agent, Edit, Mcp, Read, Shell, Turn, Write
 from hookline.verifying.evidence import Evidence
-from hookline.verifying.lines import Finding, Names, Part, Probe, State
-from hookline.verifying.probes._judging import not_seen, ran
-from hookline.verifying.scenes import ASK, HALT, WORK
+from hookline.verifying.lines import Finding, Names, Part, Probe, Scene, State
+from hookline.verifying.probes._judging import is_asked_about, not_seen, ran
+from hookline.verifying.scenes import ASK, HALT, PERSON, WORK
 
 __all__ = ["PROBES"]
 
@@ -70,78 +72,38 @@ def _is_asked(seen: Evidence) -> Finding:
     return not_seen(seen, "the model was never asked it")
 
 
+def _control(
+    id: str,
+    title: str,
+    part: Callable[[Names], Part] = _shell,
+    judge: Callable[[Evidence], Finding] = ran,
+    scene: Scene = WORK,
+) -> Probe:
+    return Probe(
+        id=f"control-{id}",
+        title=title,
+        scene=scene,
+        part=part,
+        judge=judge,
+        may_wait=scene == ASK,
+        order=_FIRST,
+    )
+
+
 PROBES = (
-    Probe(
-        id="control-prompt",
-        title="an unguarded prompt reaches the model",
-        scene=WORK,
-        part=_prompt,
-        judge=_is_asked,
-        order=_FIRST,
+    _control("prompt", "an unguarded prompt reaches the model", _prompt, _is_asked),
+    _control("shell", "an unguarded command runs"),
+    _control("output", "the output of an unguarded command reaches the model", _output, _is_told),
+    _control("write", "an unguarded file is written", _write),
+    _control("edit", "an unguarded file is edited", _edit),
+    _control("mcp", "an unguarded MCP tool answers", _mcp, _is_echoed),
+    _control("sub-agent", "an unguarded command of a sub-agent runs", _agent),
+    _control("ask", "an unguarded command runs before an ask", scene=ASK),
+    _control(
+        "asked",
+        "an unguarded command is still asked about, and runs after a yes",
+        judge=is_asked_about,
+        scene=PERSON,
     ),
-    Probe(
-        id="control-shell",
-        title="an unguarded command runs",
-        scene=WORK,
-        part=_shell,
-        judge=ran,
-        order=_FIRST,
-    ),
-    Probe(
-        id="control-output",
-        title="the output of an unguarded command reaches the model",
-        scene=WORK,
-        part=_output,
-        judge=_is_told,
-        order=_FIRST,
-    ),
-    Probe(
-        id="control-write",
-        title="an unguarded file is written",
-        scene=WORK,
-        part=_write,
-        judge=ran,
-        order=_FIRST,
-    ),
-    Probe(
-        id="control-edit",
-        title="an unguarded file is edited",
-        scene=WORK,
-        part=_edit,
-        judge=ran,
-        order=_FIRST,
-    ),
-    Probe(
-        id="control-mcp",
-        title="an unguarded MCP tool answers",
-        scene=WORK,
-        part=_mcp,
-        judge=_is_echoed,
-        order=_FIRST,
-    ),
-    Probe(
-        id="control-sub-agent",
-        title="an unguarded command of a sub-agent runs",
-        scene=WORK,
-        part=_agent,
-        judge=ran,
-        order=_FIRST,
-    ),
-    Probe(
-        id="control-ask",
-        title="an unguarded command runs before an ask",
-        scene=ASK,
-        part=_shell,
-        judge=ran,
-        may_wait=True,
-        order=_FIRST,
-    ),
-    Probe(
-        id="control-halt",
-        title="an unguarded command runs before a halt",
-        scene=HALT,
-        part=_shell,
-        judge=ran,
-        order=_FIRST,
-    ),
+    _control("halt", "an unguarded command runs before a halt", scene=HALT),
 )

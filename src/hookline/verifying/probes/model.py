@@ -1,5 +1,7 @@
 """What the model is given: context at four moments, and output that is redacted."""
 
+from collections.abc import Callable
+
 from hookline.lab.script import Shell, Turn
 from hookline.verifying.evidence import Evidence
 from hookline.verifying.lines import Finding, Names, Part, Probe, State
@@ -58,39 +60,23 @@ def _is_hidden(seen: Evidence) -> Finding:
     return Finding(State.OK, "the output itself is nowhere in what the model was sent")
 
 
+def _context(id: str, title: str, event: str, part: Callable[[Names], Part]) -> Probe:
+    claim = (event, "context")
+    return Probe(id=id, title=title, scene=WORK, claim=claim, part=part, judge=heard)
+
+
 PROBES = (
-    Probe(
-        id="context-start",
-        title="context at the start of a session reaches the model",
-        scene=WORK,
-        claim=("session_start", "context"),
-        part=_at_start,
-        judge=heard,
+    _context(
+        "context-start",
+        "context at the start of a session reaches the model",
+        "session_start",
+        _at_start,
     ),
-    Probe(
-        id="context-prompt",
-        title="context on a prompt reaches the model",
-        scene=WORK,
-        claim=("user_prompt_submit", "context"),
-        part=_on_prompt,
-        judge=heard,
+    _context(
+        "context-prompt", "context on a prompt reaches the model", "user_prompt_submit", _on_prompt
     ),
-    Probe(
-        id="context-before",
-        title="context before a tool reaches the model",
-        scene=WORK,
-        claim=("pre_tool_use", "context"),
-        part=_before,
-        judge=heard,
-    ),
-    Probe(
-        id="context-after",
-        title="context after a tool reaches the model",
-        scene=WORK,
-        claim=("post_tool_use", "context"),
-        part=_after,
-        judge=heard,
-    ),
+    _context("context-before", "context before a tool reaches the model", "pre_tool_use", _before),
+    _context("context-after", "context after a tool reaches the model", "post_tool_use", _after),
     Probe(
         id="redact",
         title="redacted output is what the model sees",

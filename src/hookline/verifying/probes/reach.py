@@ -1,14 +1,13 @@
 """Where guards have to reach: MCP tools, sub-agents, edits by patch."""
 
+from msgspec.structs import replace
+
 from hookline.lab.script import Agent, Edit, Mcp, Read, Shell, Turn
 from hookline.verifying.evidence import Evidence
-from hookline.verifying.lines import Finding, Names, Part, Probe, State
-from hookline.verifying.probes._judging import blocked, is_our_reason, not_seen
-from hookline.verifying.scenes import WORK
+from hookline.verifying.lines import Finding, Names, Part, State
+from hookline.verifying.probes._judging import blocked, guard, is_our_reason, not_seen
 
 __all__ = ["PROBES"]
-
-_DENY = ("pre_tool_use", "deny")
 
 
 def _mcp(names: Names) -> Part:
@@ -65,31 +64,10 @@ def _edit_is_blocked(seen: Evidence) -> Finding:
 
 
 PROBES = (
-    Probe(
-        id="mcp",
-        title="guards reach MCP tools",
-        scene=WORK,
-        claim=_DENY,
-        twin="control-mcp",
-        part=_mcp,
-        judge=_is_not_echoed,
+    guard("mcp", "guards reach MCP tools", _mcp, "mcp", _is_not_echoed),
+    # Not before a person: some clients ask about reading the file, as they may.
+    replace(
+        guard("edit", "guards reach edits by patch", _edit, "edit", _edit_is_blocked), person=None
     ),
-    Probe(
-        id="edit",
-        title="guards reach edits by patch",
-        scene=WORK,
-        claim=_DENY,
-        twin="control-edit",
-        part=_edit,
-        judge=_edit_is_blocked,
-    ),
-    Probe(
-        id="sub-agent",
-        title="guards reach the tools of sub-agents",
-        scene=WORK,
-        claim=_DENY,
-        twin="control-sub-agent",
-        part=_agent,
-        judge=blocked,
-    ),
+    guard("sub-agent", "guards reach the tools of sub-agents", _agent, "sub-agent"),
 )
