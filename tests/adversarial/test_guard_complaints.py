@@ -406,8 +406,8 @@ def test_the_reason_names_the_words_that_decided(command: str, words: str, proje
 def test_a_person_is_told_which_hook_said_so_and_in_which_line(project: Path) -> None:
     config = "version: 1\nhooks:\n  - use: shell-guard\n"
     outcome = fire(config, shell("rm -rf ~/Documents", cwd=str(project)))
-    assert "shell-guard" in outcome.reason
-    assert re.search(r"hookline\.yaml:3", outcome.reason)
+    assert "shell-guard" in outcome.signature
+    assert re.search(r"hookline\.yaml:3", outcome.signature)
 
 
 # -- row 31: tools that nobody has heard of (qrspi-plus#64)

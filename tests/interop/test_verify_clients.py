@@ -121,7 +121,7 @@ def broken(tmp_path: Path, file: str, old: str, new: str) -> str:
     return str(venv / "bin" / "python")
 
 
-CODEC = "dialects/claude_code/codec.py"
+CODEC = "dialects/_wire.py"
 GUARDS = ("deny", "deny-write", "sub-agent", "edit", "crash", "killed", "hung", "mcp")
 ONLY = tuple(word for id in GUARDS for word in ("--only", id))
 
