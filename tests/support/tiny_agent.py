@@ -17,7 +17,7 @@ __all__ = ["put_agent"]
 PERSON = "--permission-prompt-tool" in sys.argv
 
 
-def put_agent(directory: Path, name: str = "claude", version: str = "2.1.327") -> str:
+def put_agent(directory: Path, name: str = "claude", version: str = "2.1.325") -> str:
     """An executable in ``directory`` that is this agent and says that it has this version."""
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / name

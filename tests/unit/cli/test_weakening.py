@@ -87,7 +87,7 @@ def test_an_agent_that_npm_installed_is_known_by_its_package(path: str) -> None:
 @pytest.mark.parametrize(
     "exe",
     [
-        "/home/u/.local/share/claude/versions/2.1.327",
+        "/home/u/.local/share/claude/versions/2.1.325",
         "/home/u/.local/share/cursor-agent/versions/2026.1/node",
     ],
 )

@@ -73,7 +73,7 @@ def is_our_reason(seen: Evidence) -> bool:
     still written as in JSON: that is a complaint about us, and no reason.
     """
     told = seen.told or ""
-    raw = any(f"\\n{dash} " in told for dash in ("—", "\\u2014"))
+    raw = "hookSpecificOutput" in told or any(f"\n{dash} " in told for dash in ("—", "\u2014"))
     return not raw and any(text in told for text in (seen.names.mark, seen.names.hook))
 
 
