@@ -69,11 +69,11 @@ def is_asked_about(seen: Evidence) -> Finding:
 def is_our_reason(seen: Evidence) -> bool:
     """Whether the model was told what our hook said, by a client that had understood it.
 
-    A client that cannot read an answer may show it to the model as it came, with its line ends
-    still written as in JSON: that is a complaint about us, and no reason.
+    A client that cannot read an answer may show it to the model as it came, with its keys: that
+    is a complaint about us, and no reason.
     """
     told = seen.told or ""
-    raw = "hookSpecificOutput" in told or any(f"\n{dash} " in told for dash in ("—", "\u2014"))
+    raw = "hookSpecificOutput" in told
     return not raw and any(text in told for text in (seen.names.mark, seen.names.hook))
 
 
