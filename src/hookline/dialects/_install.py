@@ -93,6 +93,8 @@ class JsonSettings(ABC):
     """Seconds. Each hook has a limit of its own; this one is for when ours does not end it."""
     starts_posix_shell: ClassVar[bool] = False
     """The client hands commands to a POSIX shell, never to the person's own, which may be fish."""
+    files_shown: ClassVar[str] = ""
+    """What the line's messages name in place of its file, where lines have to be alike in all."""
     longest: ClassVar[Mapping[str, int]] = {}
     """Events for which the client cuts a longer limit, in seconds."""
 
@@ -140,7 +142,7 @@ class JsonSettings(ABC):
 
     def add(self, target: Target, content: bytes | None, call: Call) -> bytes:
         """The file with one entry per event: those that are there replaced, the rest added."""
-        call = replace(call, file=target.file)
+        call = replace(call, file=self.files_shown or target.file)
         wanted = {event: self.handler(event, call) for event in target.events or self.events()}
         raw = self._without_strays(content or b"", wanted)
         here = settings(raw)

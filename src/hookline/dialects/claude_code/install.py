@@ -23,6 +23,8 @@ class ClaudeCodeSettings(JsonSettings):
     id = "claude-code"
     support = ClaudeCode.support
     starts_posix_shell = True
+    # The client runs equal lines of several files once.
+    files_shown = "~/.claude/settings.json and .claude/settings*.json"
     clients = ("claude",)
     left_out: ClassVar[Mapping[str, str]] = {
         "WorktreeCreate": "with a hook on it the client leaves making the worktree to the hook",
