@@ -293,7 +293,7 @@ def test_a_notice_after_a_batch_is_shown_to_the_person(played: Session) -> None:
 def test_one_daemon_answered_the_whole_session(place: Arena, played: Session) -> None:
     """The client asks it over its socket; else each event would have had a process of its own."""
     said = json.loads(place.hookline("daemon", "status", "--json").stdout)
-    assert said["answered"] > len(SCRIPT.turns)
+    assert said.get("answered", 0) > len(SCRIPT.turns), said
 
 
 def test_the_client_ends_well_and_only_what_was_let_through_is_there(played: Session) -> None:
