@@ -17,8 +17,13 @@ __all__ = ["put_agent"]
 PERSON = "--permission-prompt-tool" in sys.argv
 
 
-def put_agent(directory: Path, name: str = "claude", version: str = "2.1.325") -> str:
-    """An executable in ``directory`` that is this agent and says that it has this version."""
+def put_agent(directory: Path, name: str = "claude", version: str = "") -> str:
+    """An executable in ``directory`` that is this agent; without a version, it says the pinned."""
+    if not version:
+        # Here, because the agent itself is run without any of our packages.
+        from hookline.lab.clients.claude_code import CLIENT
+
+        version = CLIENT.package.version
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / name
     words = f'VERSION={version} exec {sys.executable} -I {Path(__file__).resolve()} "$@"'

@@ -15,9 +15,12 @@ from typing import Any
 
 import pytest
 
+from hookline.lab.clients.claude_code import CLIENT
 from hookline.processes.strays import Mark
 from support.cli import Done, Machine
 from support.tiny_agent import put_agent
+
+PINNED = CLIENT.package.version
 
 GUARDS = ("deny", "crash", "killed", "hung")
 CONTROLS = ("control-shell", "control-asked")
@@ -76,7 +79,7 @@ def test_an_agent_that_obeys_passes_line_by_line(machine: Machine) -> None:
     assert states(done) == dict.fromkeys((*CONTROLS, *GUARDS), "ok"), done.out
     assert done.code == 0
     assert done.json["client"] == "claude-code"
-    assert done.json["version"] == "2.1.325"
+    assert done.json["version"] == PINNED
     assert done.json["known"] == "same"
     assert done.json["passed"] is True
 
@@ -86,7 +89,7 @@ def test_people_get_a_table_that_is_plain_in_a_pipe(machine: Machine) -> None:
     done = machine.call("verify", "claude-code", "--only", "deny")
     assert done.code == 0, done.err
     head, control, deny, why, asked, yes, sum_ = done.out.splitlines()
-    assert head.startswith("Claude Code 2.1.325, the version proven here")
+    assert head.startswith(f"Claude Code {PINNED}, the version proven here")
     assert control.split()[:2] == ["ok", "control-shell"]
     assert deny.split()[:2] == ["ok", "deny"]
     assert why.strip() == "its file was not written, and the model was told why"
@@ -115,7 +118,7 @@ def test_whoever_watches_in_a_terminal_sees_colours_and_what_is_going_on(machine
             said += chunk
     os.close(ours)
     assert running.wait(60) == 0, said
-    assert b"Claude Code 2.1.325: tools, context and output" in said
+    assert f"Claude Code {PINNED}: tools, context and output".encode() in said
     assert b"\x1b[32m" in said
 
 
@@ -125,7 +128,7 @@ def test_a_newer_client_is_named_as_such(machine: Machine) -> None:
         "verify", "claude-code", "--only", "deny", "--client", str(machine.base / "bin/claude")
     )
     assert done.code == 0, done.err
-    assert "9.0.0, newer than the 2.1.325 proven here: the lines below are" in done.out
+    assert f"9.0.0, newer than the {PINNED} proven here: the lines below are" in done.out
 
 
 def test_an_agent_that_calls_no_hook_turns_the_lines_red_and_leaves_the_control(

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from hookline.lab.clients.claude_code import CLIENT
 from support.cli import Machine
 from support.tiny_agent import put_agent
+
+PINNED = CLIENT.package.version
 
 
 @pytest.fixture
@@ -51,7 +54,7 @@ def test_payloads_are_recorded_with_where_they_are_from_and_nothing_of_the_machi
     found = recorded(machine.project / "new")
     assert list(found) == ["PostToolUse-Bash-resume", "PreToolUse-Bash-resume"]
     bash = found["PreToolUse-Bash-resume"]
-    assert (bash["client"], bash["version"]) == ("claude-code", "2.1.325")
+    assert (bash["client"], bash["version"]) == ("claude-code", PINNED)
     assert bash["recorded"]
     assert (bash["scenario"], bash["scenarios"]) == ("resume", ["resume"])
     assert bash["payload"]["tool_input"]["command"] == "echo before"
@@ -78,7 +81,7 @@ def test_a_program_gets_what_was_played_as_data(machine: Machine) -> None:
     words = ("--out", "new", "--scenario", "effort", "--scenario", "directory", "--json")
     done = machine.call("lab", "capture", "claude-code", *words)
     assert done.code == 0, done.err
-    assert done.json["version"] == "2.1.325"
+    assert done.json["version"] == PINNED
     assert [each["scenario"] for each in done.json["played"]] == ["effort", "directory"]
     assert done.json["shapes"] == {"PreToolUse": 1, "PostToolUse": 1}
     kept = recorded(machine.project / "new")["PreToolUse-Bash-effort"]

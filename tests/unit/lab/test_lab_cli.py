@@ -11,8 +11,11 @@ from time import monotonic, sleep
 
 import pytest
 
+from hookline.lab.clients.claude_code import CLIENT
 from support.cli import Machine
 from support.tiny_agent import put_agent
+
+PINNED = CLIENT.package.version
 
 CONFIG = """\
 version: 1
@@ -64,7 +67,7 @@ def test_a_person_sees_what_was_denied_what_ran_and_what_changed(machine: Machin
     assert "told: Secrets stay secret." in done.out
     assert "told: MK_open" in done.out
     assert "added         open.txt" in done.out
-    assert "claude-code 2.1.325" in done.out
+    assert f"claude-code {PINNED}" in done.out
     assert "ended with exit code 0" in done.out
     assert "\x1b[" not in done.out
 

@@ -19,6 +19,8 @@ from hookline.model.errors import HooklineError
 from support.person import command_line
 from support.tiny_agent import put_agent
 
+PINNED = CLIENT.package.version
+
 DENY = """\
 version: 1
 hooks:
@@ -42,7 +44,7 @@ def script(*commands: str, files: dict[str, str] | None = None) -> Script:
 
 @pytest.fixture
 def agent(tmp_path: Path) -> Program:
-    return Program(argv=(put_agent(tmp_path),), version="2.1.325")
+    return Program(argv=(put_agent(tmp_path),), version=PINNED)
 
 
 @pytest.fixture
@@ -55,7 +57,7 @@ def test_a_session_leaves_its_evidence(room: Room, agent: Program) -> None:
     plot = script("echo MK_said; touch new.txt", "echo more >> old.txt; rm gone.txt")
     session = play(CLIENT, plot, room=room, program=agent, timeout=60)
     assert session.exit_code == 0, session.stderr.decode()
-    assert (session.client, session.version) == ("claude-code", "2.1.325")
+    assert (session.client, session.version) == ("claude-code", PINNED)
     assert session.changed == {"gone.txt": "removed", "new.txt": "added", "old.txt": "changed"}
     assert len(session.asked) == 3
     assert "MK_prompt" in session.sent
