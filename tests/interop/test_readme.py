@@ -91,6 +91,10 @@ def test_the_three_commands_end_protected_and_proven(
         for line in block.splitlines()
         if line.startswith("$ ")
     ]
+    if agent == "codex":
+        told = "hookline install codex --trust"
+        assert f"`{told}`" in README
+        shown = [told if line == "hookline install codex" else line for line in shown]
     assert [line.split()[1] for line in shown[:3]] == ["init", "install", "verify"]
     for command in (*shown, f"hookline status {agent}"):
         done = run(command, project, env)
