@@ -88,7 +88,9 @@ def read_lineage() -> Iterator[Process]:
         return
     listing = ["/bin/ps", "-axEww", "-o", "pid=,ppid=,command="]
     try:
-        text = subprocess.check_output(listing, text=True, errors="replace", timeout=10)  # noqa: S603
+        text = subprocess.check_output(  # noqa: S603 - a fixed program with fixed arguments
+            listing, text=True, errors="replace", timeout=10
+        )
     except (OSError, subprocess.SubprocessError) as error:
         raise TrustError("the programs that run this cannot be seen") from error
     yield from parse_ps(text, os.getpid())

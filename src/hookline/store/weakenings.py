@@ -19,8 +19,8 @@ def record_weakening(home: str, what: str, *, now: float) -> None:
     text = f"{what}, at {datetime.fromtimestamp(now):%Y-%m-%d %H:%M:%S}".replace("\n", " ")
     try:
         os.makedirs(home, mode=0o700, exist_ok=True)
-        opener = lambda path, flags: os.open(path, flags, 0o600)  # noqa: E731
-        with open(_file(home), "a", encoding="utf-8", errors="replace", opener=opener) as file:
+        handle = os.open(_file(home), os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with open(handle, "a", encoding="utf-8", errors="replace") as file:
             file.write(f"{now:.3f} {text}\n")
     except OSError as error:
         raise HooklineError(f"`{home}` cannot be written: {error.strerror}") from error
