@@ -7,10 +7,11 @@ bytes ran, or fails closed; none passes.
 import asyncio
 import ctypes
 import json
+import mmap
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -206,6 +207,64 @@ def test_so_does_one_who_puts_the_same_file_back_by_another_of_its_names(
     assert "was changed meanwhile" in project.fire().reason
 
 
+@contextmanager
+def mapped(file: Path, size: int) -> Iterator[mmap.mmap]:
+    """Its bytes, shared with whoever reads it, and nobody is told of a store to them."""
+    handle = os.open(file, os.O_RDWR)
+    memory = mmap.mmap(handle, size)
+    os.close(handle)
+    try:
+        yield memory
+    finally:
+        memory.close()
+
+
+@pytest.mark.parametrize("hook", [RUNS[0], RUNS[3], RUNS[5]], ids=str)
+def test_stores_to_mapped_memory_change_nothing_that_runs(
+    make: Callable[[dict[str, Any]], Project],
+    monkeypatch: pytest.MonkeyPatch,
+    hook: dict[str, Any],
+) -> None:
+    project = make(hook)
+    file, other = project.pair("a/b/guard.sh")
+    good = file.read_bytes()
+    evil = other.read_bytes().ljust(len(good))
+    with mapped(file, len(good)) as memory:
+
+        def store(content: bytes) -> None:
+            memory[:] = content
+
+        store(good)  # what comes after the first one changes no time of the file either
+        act_around_runs(monkeypatch, lambda: store(evil), lambda: store(good))
+        outcome = project.fire()  # by the stored copy, since somebody could change the file
+    assert outcome.verdict is Verdict.DENY
+    assert "changed meanwhile" not in outcome.reason
+
+
+@pytest.mark.parametrize("hook", [RUNS[0], RUNS[3], RUNS[5]], ids=str)
+@pytest.mark.parametrize("closes", [False, True])
+def test_a_mapping_made_during_the_run_closes_the_gate(
+    make: Callable[[dict[str, Any]], Project],
+    monkeypatch: pytest.MonkeyPatch,
+    hook: dict[str, Any],
+    closes: bool,
+) -> None:
+    project = make(hook)
+    file, other = project.pair("a/b/guard.sh")
+    good = file.read_bytes()
+    with ExitStack() as stack:
+
+        def change() -> None:
+            memory = stack.enter_context(mapped(file, len(good)))
+            memory[:] = other.read_bytes().ljust(len(good))
+            stack.callback(memory.__setitem__, slice(None), good)
+
+        act_around_runs(monkeypatch, change, stack.close if closes else lambda: None)
+        outcome = project.fire()
+    assert outcome.verdict is Verdict.DENY
+    assert "was changed meanwhile" in outcome.reason
+
+
 @pytest.mark.parametrize("hook", [RUNS[0], RUNS[3], RUNS[5]], ids=str)
 @pytest.mark.parametrize("up", [0, 1, 2])
 def test_stored_copies_are_no_easier_to_swap(
@@ -358,4 +417,4 @@ def test_where_no_more_can_be_watched_the_gate_closes(
     monkeypatch.setattr(path_watch, "_share_inotify", fail)
     outcome = project.fire()
     assert outcome.verdict is Verdict.DENY
-    assert "nobody could tell if it was replaced" in outcome.reason
+    assert "files cannot be watched" in outcome.reason

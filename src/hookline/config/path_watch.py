@@ -1,24 +1,28 @@
 """Notices when a path leads to another file, be it for a moment, while a program runs.
 
 Linux tells of every rename, write and removal of what lies on a path, links and parents too; other
-systems are asked how it was before and after.
+systems are asked how it was before and after. Stores to mapped memory it does not tell, but who has
+a file open for writing is seen: when the watch begins, when it ends, or by closing it in between.
 """
 
 import os
+import signal
 import struct
 import sys
 from collections import Counter
-from errno import EACCES, EMFILE, ENOSPC, ENOSYS
+from errno import EACCES, EAGAIN, EMFILE, ENOSPC, ENOSYS
 from functools import lru_cache
-from stat import S_ISDIR, S_ISLNK
+from stat import S_ISDIR, S_ISLNK, S_ISREG
 from threading import Lock
 
 from hookline.model.errors import HandlerUnavailable
 
 __all__ = ["PathWatch"]
 
-_MODIFY, _ATTRIB, _DELETE_SELF, _MOVE_SELF, _OVERFLOW = 0x2, 0x4, 0x400, 0x800, 0x4000
+_MODIFY, _ATTRIB, _CLOSE_WRITE = 0x2, 0x4, 0x8
+_DELETE_SELF, _MOVE_SELF, _OVERFLOW = 0x400, 0x800, 0x4000
 _SELF = _DELETE_SELF | _MOVE_SELF | 0x02000000 | 0x20000000  # do not follow links; keep other bits
+_CHANGES = _MODIFY | _ATTRIB | _CLOSE_WRITE
 _EVENT = struct.Struct("iIII")
 _MOST_LINKS = 40
 _EXHAUSTED = {EMFILE, ENOSPC}
@@ -113,11 +117,14 @@ class PathWatch:
                 message = f"files cannot be watched ({error.strerror}): raise {_LIMITS}"
                 raise HandlerUnavailable(message) from error
             return ""
-        return "" if todo else at
+        return "" if todo or self._has_writer(at) else at
 
     def is_quiet(self) -> bool:
         """Whether every path has led to the same file, in the same state, all the time."""
         if self._inotify is not None:
+            # Asked first: whoever closes it from now on is told by the kernel.
+            if any(map(self._has_writer, self._found)):
+                return False
             with self._inotify.lock:
                 self._inotify.drain()
                 if any(self._inotify.events[each] != seen for each, seen in self._counts.items()):
@@ -127,13 +134,21 @@ class PathWatch:
         except OSError:
             return False
 
+    def _has_writer(self, path: str) -> bool:
+        if self._inotify is None or not S_ISREG(self._found[path].st_mode):
+            return False
+        try:
+            return _is_open_for_writing(path)
+        except OSError as error:
+            return error.errno != EACCES  # what we cannot read, we do not run by reading it
+
     def _look_at(self, path: str) -> os.stat_result:
         """How it is, looked at once it is watched, so that no change comes in between."""
         found = self._found.get(path)
         if found is None:
             number = self._watch(path, 0)
             found = self._found[path] = os.lstat(path)
-            if not S_ISDIR(found.st_mode) and self._watch(path, _MODIFY | _ATTRIB) != number:
+            if not S_ISDIR(found.st_mode) and self._watch(path, _CHANGES) != number:
                 raise FileNotFoundError(path)  # it is being replaced right now
         return found
 
@@ -154,6 +169,26 @@ class PathWatch:
             for each in (number, -1):
                 self._counts.setdefault(each, self._inotify.events[each])
             return number
+
+
+def _is_open_for_writing(path: str) -> bool:
+    """Whether anybody could change a file of ours without opening it again.
+
+    The kernel gives a read lease only where nobody can. What belongs to others it does not tell.
+    """
+    from fcntl import F_RDLCK, F_SETLEASE, F_SETSIG, F_UNLCK, fcntl
+
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        # Who opens it for writing in this moment waits for us, and this signal does nothing.
+        fcntl(handle, F_SETSIG, signal.SIGURG)
+        fcntl(handle, F_SETLEASE, F_RDLCK)
+        fcntl(handle, F_SETLEASE, F_UNLCK)
+    except OSError as error:
+        return error.errno == EAGAIN
+    finally:
+        os.close(handle)
+    return False
 
 
 def _state(found: os.stat_result) -> tuple[int, ...]:
