@@ -4,7 +4,7 @@
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import click
@@ -195,37 +195,44 @@ def print_protections(
 ) -> None:
     """How many hooks are active for each agent named, or in which hookline is installed.
 
-    What puts it right is said once, and not if the reader was ``told`` already.
+    What puts it right is said once, and nothing of it if the reader was ``told`` already.
     """
     found = find_protections(app, dialects=dialects) if found is None else found
     shown = [each for each in found if dialects or each.is_installed]
-    steps = set(told)
+    known = frozenset(told)
+    steps = set(known)
     for each in shown:
-        print_protection(each, steps)
+        print_protection(each, steps, known)
         more(each)
+    others = [each.standing for each in found if each.has_client and not each.is_installed]
+    if shown and others and not dialects:
+        names = ", ".join(each.client for each in others)
+        step = f"hookline install {' '.join(each.dialect for each in others)}"
+        print_gap(Inactive(f"{names} on this machine runs without hookline", step), "note")
     if not shown:
         click.secho(say_active(0), fg="red", bold=True)
         here = " ".join(each.standing.dialect for each in found if each.has_client)
         step = f"hookline install {here or 'AGENT'}"
         print_gap(Inactive("hookline is installed in no agent here", step))
         for gap in _config_gaps(app)[0]:
-            if gap.step not in steps:
+            if gap.step not in known:
                 print_gap(gap)
 
 
-def print_protection(each: Protection, told: set[str]) -> None:
-    """One agent."""
+def print_protection(each: Protection, steps: set[str], told: Container[str] = ()) -> None:
+    """One agent; a step that another agent's lines named is among ``steps``."""
     colour = "green" if each.is_full else "yellow" if each.active else "red"
     said = click.style(say_active(each.active), fg=colour, bold=True)
     click.echo(f"{each.standing.client}: {said}")
     for word, things in (("not active", each.gaps), ("note", each.remarks)):
         for thing in things:
             if thing.step not in told:
-                print_gap(thing, word)
-    told.update(thing.step for thing in (*each.gaps, *each.remarks))
+                print_gap(thing, word, with_step=thing.step not in steps)
+                steps.add(thing.step)
 
 
-def print_gap(gap: Inactive, word: str = "not active") -> None:
+def print_gap(gap: Inactive, word: str = "not active", *, with_step: bool = True) -> None:
     """Why, and what to do."""
     click.echo(f"  {click.style(f'{word}:', fg='yellow')} {visible(gap.why)}")
-    click.echo(f"    {click.style('next:', bold=True)} {visible(gap.step)}")
+    if with_step:
+        click.echo(f"    {click.style('next:', bold=True)} {visible(gap.step)}")

@@ -99,12 +99,12 @@ def command(
                     changes.append(change)
             if trust:
                 problems = _trust(chosen, machine, records)
-    told: set[str] = set()
+    steps: set[str] = set()
     found = find_protections(open_app(), machine, [each.id for each in chosen])
     for installer, protection in zip(chosen, found, strict=True) if not as_json else ():
         _tell(installer, changes, dry_run)
         if not dry_run:
-            print_protection(protection, told)
+            print_protection(protection, steps)
     if as_json:
         pairs = zip(chosen, found, strict=True)
         print_json([_as_json(*pair, changes, dry_run) for pair in pairs])

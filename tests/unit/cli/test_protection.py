@@ -357,6 +357,29 @@ def test_hooks_that_an_agent_never_fires_are_named_and_not_counted(
     assert "Claude Code never fires the events of late" in out
 
 
+def test_every_agent_gets_its_reason_and_a_step_is_named_once(
+    machine: Machine, lines: Lines
+) -> None:
+    set_up(machine)
+    machine.put_client("gemini")
+    machine.call("install", "gemini")
+    machine.call("trust", "--revoke", says="yes")
+    with lines.look():
+        out = machine.call("status").out
+    assert out.count("was never trusted") == 2
+    assert out.count("hookline trust") == 1
+
+
+def test_an_agent_that_runs_without_hookline_is_named(machine: Machine, lines: Lines) -> None:
+    set_up(machine)
+    machine.put_client("gemini")
+    with lines.look():
+        status = machine.call("status")
+    assert status.code == 0
+    assert "Gemini CLI on this machine runs without hookline" in status.out
+    assert "hookline install gemini" in status.out
+
+
 @pytest.mark.parametrize("name", registry.installer_names())
 def test_a_test_of_the_line_is_refused_as_no_event_and_written_down_nowhere(
     machine: Machine, name: str

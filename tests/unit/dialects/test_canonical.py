@@ -303,6 +303,11 @@ def test_any_other_exit_is_a_failure_with_the_end_of_what_was_printed(code: int)
     assert len(text) < 600
 
 
+def test_a_failure_that_is_told_on_stdout_alone_is_told() -> None:
+    with pytest.raises(HandlerCrashed, match=r"^exit code 1: F401 unused import$"):
+        DIALECT.read_answer(Stop(), stdout=b"F401 unused import\n", stderr=b"", exit_code=1)
+
+
 def test_an_exit_without_a_word_is_told_by_its_code() -> None:
     with pytest.raises(HandlerCrashed, match=r"^exit code 1$"):
         DIALECT.read_answer(Stop(), stdout=b"", stderr=b"", exit_code=1)

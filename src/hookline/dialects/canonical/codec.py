@@ -96,7 +96,7 @@ class Canonical:
         if exit_code == 2:
             return deny(_text(stderr) or _text(stdout) or _NO_REASON)
         if exit_code != 0:
-            tail = visible(_text(stderr))[-500:]
+            tail = visible(_text(stderr) or _text(stdout))[-500:]
             raise HandlerCrashed(f"exit code {exit_code}" + (f": {tail}" if tail else ""))
         body = stdout.removeprefix(b"\xef\xbb\xbf").strip()
         if not body:
