@@ -123,6 +123,7 @@ class Answered(Struct, frozen=True):
 
     answer: Answer
     substitutions: tuple[Substitution, ...] = ()
+    signature: str = ""
 
     @classmethod
     def of(cls, outcome: Outcome) -> "Answered":
@@ -132,7 +133,7 @@ class Answered(Struct, frozen=True):
             return _PASSED
         if answer.verdict is Verdict.ALLOW:
             answer = replace(answer, verdict=Verdict.PASS, reason="")
-        return cls(answer, outcome.substitutions)
+        return cls(answer, outcome.substitutions, outcome.signature)
 
     def outcome(self, event: Event, table: ToolTable) -> Outcome:
         """The same outcome on the same event, which no hook has seen again."""
@@ -142,6 +143,7 @@ class Answered(Struct, frozen=True):
             event=event,
             answer=self.answer,
             substitutions=(*self.substitutions, note),
+            signature=self.signature,
             final=None if final is event else final,
         )
 

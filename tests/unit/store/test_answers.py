@@ -16,6 +16,7 @@ import pytest
 from msgspec import Raw
 from msgspec.structs import replace
 
+from hookline import registry
 from hookline.daemon.begun import begun
 from hookline.model.answers import Answer, Rewrite, allow, deny
 from hookline.model.events import Event, PreToolUse, Stop
@@ -102,6 +103,14 @@ class TestTheSameCall:
         known = ask(answers, event, "two")
         assert known is not None
         assert known.answer == deny(HIDDEN)
+
+    def test_it_still_says_whose_answer_that_was(self, answers: FirstAnswers) -> None:
+        event = shell()
+        said = Outcome(event=event, answer=deny("No."), signature="— guard, hookline.yaml:3")
+        ask(answers, event, "one", said)
+        known = ask(answers, event, "two")
+        assert known is not None
+        assert known.outcome(event, registry.tools("copilot")).signature == said.signature
 
     def test_each_entry_gets_it_once(self, answers: FirstAnswers) -> None:
         event = shell()

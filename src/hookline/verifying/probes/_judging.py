@@ -66,6 +66,9 @@ def is_asked_about(seen: Evidence) -> Finding:
     return Finding(State.FAILED, "it did not run, and the person was not asked")
 
 
+_ANSWER_KEYS = ("hookSpecificOutput", "permissionDecision", "permission", "decision", "reason")
+
+
 def is_our_reason(seen: Evidence) -> bool:
     """Whether the model was told what our hook said, by a client that had understood it.
 
@@ -73,7 +76,7 @@ def is_our_reason(seen: Evidence) -> bool:
     is a complaint about us, and no reason.
     """
     told = seen.told or ""
-    raw = "hookSpecificOutput" in told
+    raw = any(f'"{key}"' in told for key in _ANSWER_KEYS)
     return not raw and any(text in told for text in (seen.names.mark, seen.names.hook))
 
 
