@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookline.model.hook import Hook
-from hookline.shell import PathWord, all_words, read_path_words
+from hookline.shell import STDIN, PathWord, all_words, read_path_words
 
 __all__ = [
     "elsewhere",
@@ -112,8 +112,10 @@ def _computed(hook: Hook) -> Iterator[str]:
     run, words = hook.handler.values.get("run", ()), [*all_words(_run_words(hook))]
     if run and not words:
         yield "the command, which is too long to be read"
-    for name in dict.fromkeys(word.text for word in words if word.is_computed):
-        yield f"`{name}`, whatever that is when it runs"
+    computed = ((word.text, word.interpreter) for word in words if word.is_computed)
+    for name, by in dict.fromkeys(computed):
+        script = f"the script that `{by}` reads from standard input"
+        yield script if name == STDIN else f"`{name}`, whatever that is when it runs"
     if isinstance(run, str):
         text = run
     else:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from hookline.shell.model import (
     MAX_BYTES,
+    STDIN,
     PathWord,
     Redirection,
     ShellText,
@@ -13,6 +14,7 @@ from hookline.shell.model import (
 
 __all__ = [
     "MAX_BYTES",
+    "STDIN",
     "PathWord",
     "Redirection",
     "ShellText",

@@ -6,11 +6,12 @@ from itertools import pairwise
 from hookline.shell.fields import Field, joined
 from hookline.shell.inner import Argv, Code, Inner, Stdin, Unseen, Words
 from hookline.shell.launchers import LAUNCHERS
+from hookline.shell.model import STDIN, STDIN_NAMES
 from hookline.shell.options import Options, parse
 from hookline.shell.quoting import ansi_c
 from hookline.shell.variables import programs_in
 
-__all__ = ["SHELLS", "SHELL_OPTIONS", "carried", "carries", "literal_output"]
+__all__ = ["SHELLS", "SHELL_OPTIONS", "carried", "carries", "copied_files", "literal_output"]
 
 
 def carried(words: Words) -> Iterable[Inner]:
@@ -33,6 +34,21 @@ def literal_output(words: Words, inputs: Sequence[Field]) -> list[Field]:
     if name == "printf":
         return [text for word in words[1:] for text in _printed(word)]
     return list(inputs) if name in ("cat", "tee") else []
+
+
+def copied_files(pipeline: Iterable[tuple[Words, Field | None]]) -> list[Field]:
+    """The files that commands evidently write to a pipe: of each its words, and what it reads."""
+    found: list[Field] = []
+    for at, (words, file) in enumerate(pipeline):
+        name = words[0].text.rpartition("/")[2] if words else ""
+        named = [word for word in words[1:] if word.text == "-" or word.text[:1] != "-"]
+        if name == "cat" and named:
+            found += named
+        elif name in ("cat", "tee"):
+            found += [file] if file is not None else [] if at else [Field(STDIN)]
+        elif name not in ("echo", "printf"):
+            return [Field(STDIN)]
+    return found
 
 
 def _printed(word: Field) -> list[Field]:
@@ -66,7 +82,7 @@ def _shell(words: Words) -> Iterator[Inner]:
 
 
 def _file(file: Field) -> Iterator[Inner]:
-    if file.text in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+    if file.text in STDIN_NAMES:
         yield Stdin()
     elif "<(" in file.text or file.text.startswith(("/dev/", "/proc/")):
         yield Unseen(file.text)

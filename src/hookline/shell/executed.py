@@ -1,6 +1,7 @@
 """Finds the words of a command that name what it executes: programs, scripts, sourced files.
 
 All other words are data. What runs on another machine or in a container is not executed here.
+A script that is read from standard input is the word STDIN.
 """
 
 import re
@@ -10,7 +11,8 @@ from typing import NamedTuple
 from hookline.shell.budget import Budget
 from hookline.shell.carriers import SHELL_OPTIONS, SHELLS, carried
 from hookline.shell.fields import Field
-from hookline.shell.inner import Argv, Code, Words
+from hookline.shell.inner import Argv, Code, Stdin, Words
+from hookline.shell.model import STDIN, STDIN_NAMES
 from hookline.shell.options import Options, parse
 from hookline.shell.wrappers import unwrap
 
@@ -40,7 +42,7 @@ class _Interpreter(NamedTuple):
 # operand is; all of them may take a value.
 _TABLE = (
     (". source", "", "", ""),
-    ("python pythonw pypy", "-W -X --check-hash-based-pycs", "", "-c -m -h -V --help --version"),
+    ("python pythonw pypy ipython", "-W -X --check-hash-based-pycs", "", "-c -m -h -V"),
     ("node tsx ts-node vite-node zx",
      "-C -O -P --conditions --env-file --input-type --project --tsconfig",
      "-r --require --import --loader --experimental-loader", "-e --eval -p --print --run --test"),
@@ -53,9 +55,11 @@ _TABLE = (
      "-f --file -E --exec -i --include", ""),
     ("sed gsed", "-e --expression -l", "-f --file", ""),
     ("jq gojq jaq", "-L --indent", "-f --from-file", ""),
-    ("R emacs", "-e", "-f --file -l --load --script", ""),
+    ("R emacs", "-e", "-f --file -l --load --script", "-e -f --file"),
     ("julia", "-J -p -t", "-L --load", "-e -E --eval"),
     ("expect guile", "-L", "-l -f -s", "-c -f -s"),
+    ("pdb ipdb trace cProfile profile kernprof pyinstrument scalene viztracer debugpy",
+     "-c -o -s -C -f --listen --connect --outfile --outdir --ignore-dir --ignore-module", "", "-m"),
     ("tclsh wish racket groovy scala kotlin swift elixir escript runghc runhaskell ocaml raku mono"
      " wine Rscript osascript coverage dart crystal wasmtime go dotnet java", "", "", "-e -c"),
 )  # fmt: skip
@@ -64,7 +68,8 @@ _INTERPRETERS = {
                           frozenset({"-c", "-s"})) for name in SHELLS},
     **{name: _Interpreter(
         Options(frozenset(f"{valued} {files} {instead}".split()),
-                double=frozenset({"--arg", "--argjson", "--rawfile", "--slurpfile"})),
+                double=frozenset({"--arg", "--argjson", "--rawfile", "--slurpfile"}),
+                last=frozenset({"-c", "-m"} & {*instead.split()})),
         frozenset(files.split()), frozenset(instead.split()))
        for names, valued, files, instead in _TABLE for name in names.split()},
 }  # fmt: skip
@@ -76,6 +81,10 @@ _ONLY_OPTIONS = frozenset(
 _HAVE_VERBS = frozenset(
     {"deno", "bun", "coverage", "dart", "crystal", "wasmtime", "go", "dotnet", "java"}
 )
+# They read no script from standard input.
+_NEED_SCRIPT = frozenset(
+    {*SHELLS, *_ONLY_OPTIONS, *_HAVE_VERBS, ".", "source", *_TABLE[-2][0].split(), "Rscript"}
+) - {"R"}
 _VERBS = frozenset({"exec", "fsi", "run", "script", "watch"})
 
 # Where another machine or a container executes what they are given.
@@ -86,6 +95,8 @@ ELSEWHERE = frozenset({
     "vagrant", "wsl",
 })  # fmt: skip
 
+_STDIN = Field(STDIN)
+_POWERSHELL_FLAGS = ("-no", "-l", "-interactive", "-mta", "-sta")
 _VERSION = re.compile(r"[\d.]+\Z")
 _LONE_SUBSTITUTION = re.compile(r"`[^`]*`\Z|\$\(.*\)\Z", re.DOTALL)
 
@@ -105,12 +116,15 @@ def find_executed_words(words: Words, budget: Budget) -> Iterator[ExecutedWord]:
     name = _name(command[0])
     if name in ELSEWHERE:
         return
-    yield from (ExecutedWord(word, name) for word in _scripts(command, name))
+    for word in _scripts(command, name):
+        yield ExecutedWord(_STDIN if word.text in STDIN_NAMES else word, name)
     for inner in carried(command):
         if isinstance(inner, Argv):
             yield from find_executed_words(inner.words, budget)
         elif isinstance(inner, Code):
             yield ExecutedWord(inner.text, name, is_code=True)
+        elif isinstance(inner, Stdin):
+            yield ExecutedWord(_STDIN, name)
 
 
 def _name(program: Field) -> str:
@@ -121,22 +135,47 @@ def _scripts(words: Words, name: str) -> Iterator[Field]:
     name = name if name in _INTERPRETERS else _VERSION.sub("", name)
     interpreter = _INTERPRETERS.get(name)
     if interpreter is None:
+        yield from _powershell_scripts(words) if name in ("pwsh", "powershell") else ()
         return
     parsed = parse(words, interpreter.options)
     for option, value in parsed.found:
         if option in interpreter.files and value is not None:
             yield value
-    if name in _ONLY_OPTIONS or parsed.has(*interpreter.instead):
-        return
     at = parsed.operands
+    if parsed.has(*interpreter.instead, "--help", "--version"):
+        module = parsed.value("-m")
+        if module is not None and not parsed.has("-c"):
+            yield from _scripts((module, *words[at:]), module.text)
+        return
+    shows_version = parsed.has("-v") and not name.startswith(("py", "ipy"))
+    if at == len(words) and name not in _NEED_SCRIPT and not shows_version:
+        yield _STDIN
+    if name in _ONLY_OPTIONS:
+        return
     if name in _HAVE_VERBS:
         if at < len(words) and words[at].text in _VERBS:
             at = parse(words, interpreter.options, at + 1).operands
         script = words[at : at + 1]
-        yield from (word for word in script if "/" in word.text or "." in word.text.strip("."))
+        yield from (w for w in script if w.text == "-" or "/" in w.text or "." in w.text.strip("."))
         return
     for word in words[at:]:
-        if word.text != "-":
+        if word.text != "-" or name not in SHELLS:
             yield word
         if word.exact or not _LONE_SUBSTITUTION.match(word.text):
             return  # else it may be an option, or nothing at all, and the script comes next
+
+
+def _powershell_scripts(words: Words) -> Iterator[Field]:
+    """Its options have one dash, any case, and may be cut short; most of them take a value."""
+    rest = iter(words[1:])
+    for word in rest:
+        option = word.text.lower()
+        if option[:1] != "-" or option == "-":
+            yield word
+        elif "-file".startswith(option):
+            yield from (next(rest, _STDIN),)
+        elif not "-command".startswith(option) and not "-encodedcommand".startswith(option):
+            if option != "-i" and not option.startswith(_POWERSHELL_FLAGS):
+                next(rest, None)
+            continue
+        return

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hookline.shell.budget import Budget
-from hookline.shell.carriers import literal_output
+from hookline.shell.carriers import copied_files, literal_output
 from hookline.shell.fields import Field
+from hookline.shell.model import STDIN
 from hookline.shell.plain import PlainCommand
 from hookline.shell.script import Command
 from hookline.shell.wrappers import unwrap
@@ -13,7 +14,7 @@ from hookline.shell.wrappers import unwrap
 if TYPE_CHECKING:
     from hookline.shell.texts import TextReader
 
-__all__ = ["Feed", "around", "own", "piped_into", "written"]
+__all__ = ["Feed", "around", "copied_into", "own", "piped_into", "written"]
 
 
 class Feed(NamedTuple):
@@ -21,11 +22,16 @@ class Feed(NamedTuple):
 
     texts: Sequence[Field]
     unseen: bool
+    files: Sequence[Field] = (Field(STDIN),)
+    """Those whose content it finds there; STDIN stands for what cannot be told."""
 
 
 def own(command: Command) -> Feed | None:
     """What the command's own redirections put on its standard input."""
-    return None if command.fed is None else Feed(command.inputs, command.fed)
+    if command.fed is None:
+        return None
+    file = Field(STDIN) if command.fed else command.file
+    return Feed(command.inputs, command.fed, [] if file is None else [file])
 
 
 def written(command: Command, budget: Budget) -> list[Field]:
@@ -41,7 +47,13 @@ def piped_into(commands: Sequence[PlainCommand], at: int) -> Feed | None:
         piped = any(each.pipeline != number for number, each in enumerate(commands))
         return Feed([], unseen=True) if piped else None
     before = commands[first:at]
-    return Feed([text for each in before for text in literal_output(each.fields, [])], unseen=True)
+    texts = [text for each in before for text in literal_output(each.fields, [])]
+    return Feed(texts, unseen=True, files=copied_into(commands, at))
+
+
+def copied_into(commands: Sequence[PlainCommand], at: int) -> list[Field]:
+    """The files whose content such a command finds."""
+    return copied_files((each.fields, None) for each in commands[commands[at].pipeline : at])
 
 
 def around(text: "TextReader", doubtful: Budget | None, redirected: bool) -> Feed | None:
@@ -56,5 +68,9 @@ def around(text: "TextReader", doubtful: Budget | None, redirected: bool) -> Fee
         given += [field for command in commands for field in written(command, doubtful)]
     redirected = redirected or any(script.inputs for script in text.scripts)
     if given or redirected or any(command.fed is not None for command in commands):
-        return Feed(given, unseen=True)
+        files = [file for script in text.scripts for file in script.files]
+        # `exec < FILE` gives it to every command after it.
+        opened = (each.file for each in commands if [word.text for word in each.words] == ["exec"])
+        files += [file for file in opened if file is not None]
+        return Feed(given, unseen=True, files=[*files, Field(STDIN)])
     return None

@@ -7,6 +7,8 @@ import msgspec
 __all__ = [
     "MAX_BYTES",
     "MAX_DEPTH",
+    "STDIN",
+    "STDIN_NAMES",
     "PathWord",
     "Redirection",
     "ShellText",
@@ -18,6 +20,9 @@ __all__ = [
 MAX_BYTES = 65536
 # Code inside code inside code.
 MAX_DEPTH = 8
+# Standard input where a file is named, and what else names it.
+STDIN = "/dev/stdin"
+STDIN_NAMES = frozenset({STDIN, "-", "/dev/fd/0", "/proc/self/fd/0"})
 
 
 class SimpleCommand(msgspec.Struct, frozen=True):
@@ -83,6 +88,8 @@ class ShellText(msgspec.Struct, frozen=True):
     """The bodies of here-documents, as they are written."""
     inputs: Mapping[int, tuple[str, ...]] = {}
     """What here-documents and here-strings give commands, by the commands' numbers."""
+    sources: Mapping[int, tuple[str, ...]] = {}
+    """The files that commands find on standard input; STDIN for what cannot be told."""
     assigned: tuple[tuple[str, str], ...] = ()
     """Variables and the values they are given; NUL where that cannot be told."""
     substitutes: bool = False
@@ -136,4 +143,4 @@ class PathWord(msgspec.Struct, frozen=True):
     @property
     def is_computed(self) -> bool:
         """Whether only the shell can tell what it names."""
-        return self.start < 0 and any(sign in self.text for sign in "$`*?[{")
+        return self.start < 0 and (self.text == STDIN or any(s in self.text for s in "$`*?[{<"))

@@ -18,7 +18,7 @@ from hookline.shell.budget import Budget, Exhausted
 from hookline.shell.executed import ELSEWHERE, ExecutedWord, find_executed_words
 from hookline.shell.fields import Field
 from hookline.shell.literals import literal_words, read_literals
-from hookline.shell.model import MAX_DEPTH, PathWord, Word
+from hookline.shell.model import MAX_DEPTH, STDIN, STDIN_NAMES, PathWord, Word
 from hookline.shell.splitting import split
 
 __all__ = ["read_path_words"]
@@ -50,9 +50,13 @@ def read_path_words(
         found = [(PathWord(word, word, at, at + 1), Field(word)) for at, word in enumerate(run)]
         text, commands = shlex.join(run), [[field for _, field in found]]
     arguments = {id(field) for command in commands for field in command}
-    marks = {id(each.word): each for each in _find_executed(commands)}
+    marks = {id(each.word): each for _, each in _find_executed(commands)}
+    made = [*_read_executed(text, variable)]
+    fed = {name: interpreter for name, interpreter, is_fed in made if is_fed}
     words = []
     for word, field in found:
+        if word.text in fed:
+            marks[id(field)] = ExecutedWord(field, fed[word.text])
         mark = marks.get(id(field), ExecutedWord(field))
         words.append(
             replace(
@@ -65,29 +69,37 @@ def read_path_words(
         )
     moves = isinstance(run, str) and any(_moves(words, index) for index in range(len(words)))
     words = list(_followed(text, words)) if moves else words
-    return (*words, *_made_by_shell(text, words, variable, doubt=moves))
+    told = {word.text for word in all_words(words) if word.is_executed}
+    more = {name: interpreter for name, interpreter, _ in made if name not in told}
+    return (*words, *(PathWord(name, name, -1, -1, moves, True, True, more[name]) for name in more))
 
 
-def _find_executed(commands: Iterable[Sequence[Field]]) -> Iterator[ExecutedWord]:
+def _find_executed(commands: Iterable[Sequence[Field]]) -> Iterator[tuple[int, ExecutedWord]]:
+    """What they execute, each with the number of its command."""
     budget = Budget()
     with suppress(Exhausted):
-        for words in commands:
-            yield from find_executed_words(words, budget) if words else ()
+        for number, words in enumerate(commands):
+            for each in find_executed_words(words, budget) if words else ():
+                yield number, each
 
 
-def _made_by_shell(
-    text: str, words: Iterable[PathWord], variable: str, *, doubt: bool
-) -> Iterator[PathWord]:
-    """What is executed from here-documents, backticks, pipes, ``eval`` and variables."""
-    seen = {word.text for word in all_words(words) if word.is_executed}
-    commands = split(text).commands
-    away = [each for each in commands if {*each.wrappers, each.name} & ELSEWHERE]
-    here = [each for each in commands if not any(other.runs(each) for other in away)]
-    for each, interpreter, is_code in _find_executed([*map(Field, one.words)] for one in here):
-        name = each.text.replace(f"${{{variable}}}", f"${variable}")
-        if not is_code and name not in seen:
-            seen.add(name)
-            yield PathWord(name, name, -1, -1, doubt, True, True, interpreter)
+def _read_executed(text: str, variable: str) -> Iterator[tuple[str, str, bool]]:
+    """What a text executes, here-documents, pipes, ``eval`` and variables included.
+
+    Each name comes with the interpreter, and whether that finds the file on standard input.
+    """
+    shell = split(text)
+    away = [each for each in shell.commands if {*each.wrappers, each.name} & ELSEWHERE]
+    here = [not any(other.runs(each) for other in away) for each in shell.commands]
+    words = ([*map(Field, each.words)] for each in shell.commands)
+    for number, (word, interpreter, is_code) in _find_executed(words):
+        is_fed = word.text == STDIN
+        names: Sequence[str] = (word.text,) if here[number] and not is_code else ()
+        if is_fed and names and "xargs" not in shell.commands[number].wrappers:
+            names = shell.sources.get(number, names)
+        for name in names:
+            known = name.replace(f"${{{variable}}}", f"${variable}")
+            yield STDIN if name in STDIN_NAMES else known, interpreter, is_fed
 
 
 def _read_words(

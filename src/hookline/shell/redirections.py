@@ -63,7 +63,8 @@ class Redirections:
         else:
             harmless = target.exact and _is_harmless(operator, target.text)
             self._reading.writes_files |= not harmless
-            return Input([], None, None if harmless else target), end
+            fed = False if operator == "<>" else None
+            source = Input([], fed, None if harmless else target)
         return source if descriptor in (None, "0") else source._replace(texts=[], fed=None), end
 
     def _text(self, operator: str, raw: str, target: Field) -> Input:

@@ -21,7 +21,7 @@ class Code(NamedTuple):
 class Command:
     """A simple command, or a bare assignment or redirection when it has no words."""
 
-    __slots__ = ("assigned", "end", "fed", "inputs", "script", "start", "words")
+    __slots__ = ("assigned", "end", "fed", "file", "inputs", "script", "start", "words")
 
     def __init__(self, script: "Script", start: int) -> None:
         self.script = script
@@ -32,6 +32,7 @@ class Command:
         self.inputs: list[Field] = []
         # What a redirection feeds it: True something unseen, False a file, None nothing.
         self.fed: bool | None = None
+        self.file: Field | None = None
 
 
 class Redirect(NamedTuple):
@@ -60,6 +61,7 @@ class Script:
         self.arguments: list[Field] | None = None
         # What is given to a compound command, which any command inside it may read.
         self.inputs: list[list[Field]] = []
+        self.files: list[Field] = []
         self.marks: dict[int, Command | None] = {}
         self._parts: list[str] = []
         self._size = 0

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from hookline.shell.budget import Budget, Exhausted
-from hookline.shell.carriers import carried, carries
-from hookline.shell.feeds import Feed, around, own, piped_into, written
+from hookline.shell.carriers import carried, carries, copied_files
+from hookline.shell.feeds import Feed, around, copied_into, own, piped_into, written
 from hookline.shell.fields import NOTHING, Field, Reading, Scope, as_source, as_text, joined
 from hookline.shell.inner import Argv, Code, Inner, Stdin, without_schedule
 from hookline.shell.model import MAX_BYTES, MAX_DEPTH, Redirection, ShellText, SimpleCommand
@@ -100,6 +100,7 @@ class _Splitter:
         self._redirections: list[Redirection] = []
         self._heredocs: list[str] = []
         self._inputs: dict[int, tuple[str, ...]] = {}
+        self._sources: dict[int, tuple[str, ...]] = {}
         self._assigned: list[tuple[str, str]] = []
         self._substitutes = False
         self._writes_files = False
@@ -119,6 +120,7 @@ class _Splitter:
             tuple(self._redirections),
             tuple(self._heredocs),
             self._inputs,
+            self._sources,
             tuple(self._assigned),
             substitutes=self._substitutes,
             writes_files=self._writes_files,
@@ -207,6 +209,8 @@ class _Splitter:
             name = words[0].rpartition("/")[2]
             if wrapper_named(name) is None and not carries(name):
                 self._budget.spend(4 + len(words) // 4)
+                if command.pipeline != at:
+                    self._note_sources(copied_into(commands, at))
                 full = words if all(map(str.isascii, words)) else tuple(map(as_text, words))
                 self._commands.append(SimpleCommand(full, full, not globs, (), start, end, 0))
                 continue
@@ -237,6 +241,8 @@ class _Splitter:
         self._budget.spend(4 + len(words) // 4)
         unwrapped = unwrap(words, self._budget)
         start, end = place.span or (0, 0)
+        if place.feed is not None:
+            self._note_sources(place.feed.files)
         full = _texts(words)
         self._commands.append(
             SimpleCommand(
@@ -257,6 +263,9 @@ class _Splitter:
         if unwrapped.assigned:
             self._follow_all(programs_in(unwrapped.assigned), place)
         self._follow_all(carried(unwrapped.words), place)
+
+    def _note_sources(self, files: Sequence[Field]) -> None:
+        self._sources[len(self._commands)] = _texts(files)
 
     def _follow_all(self, inners: Iterable[Inner], place: _Place) -> None:
         for inner in inners:
@@ -324,10 +333,17 @@ class _Splitter:
             first, last = (bisect_left(marks, edge) for edge in pipe.left)
             given = [field for fields in output[first:last] for field in fields]
             self._budget.spend(len(given) + last - first)
-            feed = Feed(given, unseen=True)
+            feed = Feed(given, unseen=True, files=self._find_copied(commands[first:last]))
             first, last = (bisect_left(marks, edge) for edge in pipe.right)
             feeds.update((each, feed) for each in commands[first:last] if each is not None)
         return feeds
+
+    def _find_copied(self, commands: Sequence[Command | None]) -> list[Field]:
+        """The files whose content these evidently write."""
+        words = (each.words if each is not None else () for each in commands)
+        inner = [unwrap(each, self._budget).words if each else () for each in words]
+        files = [None if each is None else each.file for each in commands]
+        return copied_files([*zip(inner, files, strict=True)])
 
 
 def _texts(words: Sequence[Field]) -> tuple[str, ...]:

@@ -129,10 +129,12 @@ class StatementReader:
             self._reading.redirects.append(Redirect(command, match.group(2), source.file, start))
         if command is None:
             self._script.inputs.append(source.texts)
+            if source.fed is not None and source.file is not None:
+                self._script.files.append(source.file)
             return end
         command.end = end
         if source.fed is not None:
-            command.inputs, command.fed = source.texts, source.fed
+            command.inputs, command.fed, command.file = source.texts, source.fed, source.file
         return end
 
     def _argument(self, at: int) -> int:

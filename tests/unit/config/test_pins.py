@@ -83,6 +83,9 @@ class TestWhatIsPinned:
             "[./check.sh, --strict]",
             "[sh, check.sh]",
             "sh $(cat which) check.sh",
+            "sh < check.sh",
+            "cat check.sh | sh",
+            "'sh < \"$HOOKLINE_PROJECT_DIR/check.sh\"'",
         ],
     )
     def test_a_word_that_names_a_file_of_the_project(self, project: Path, run: str) -> None:
@@ -206,6 +209,11 @@ class TestWhatIsNot:
     @pytest.mark.parametrize("run", ["curl https://example.com/x", "x --in=./y", "x build"])
     def test_words_that_mean_no_file_are_not_mentioned(self, project: Path, run: str) -> None:
         assert all("no such file" not in text for text in drafted(project, run).unpinned)
+
+    @pytest.mark.parametrize("run", ["curl https://a.b/c | sh", "sh", "[sh, -c, sh]"])
+    def test_a_script_on_standard_input(self, project: Path, run: str) -> None:
+        script = "the script that `sh` reads from standard input"
+        assert script in drafted(project, run).unpinned
 
     @pytest.mark.parametrize("run", ["$TOOL x", "cat *.md", "ls {a,b}", "x `y`"])
     def test_what_only_the_shell_can_tell(self, project: Path, run: str) -> None:

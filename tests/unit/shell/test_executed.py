@@ -51,7 +51,7 @@ EXECUTES = {
     "sh x.sh a.txt": "x.sh",
     "bash -euo pipefail x.sh a.txt": "x.sh",
     "bash --rcfile x.rc y.sh a.txt": "x.rc y.sh",
-    "bash -s a.txt < b.txt": "",
+    "bash -s a.txt < b.sh": "b.sh",
     ".venv/bin/python -X dev -W error x.py a.json": ".venv/bin/python x.py",
     "python3.12 -m mod a.py": "",
     "python -c 'import a' b.py": "",
@@ -91,6 +91,40 @@ EXECUTES = {
     "source x.sh; cat a.txt": "x.sh",
     "sh $(cat a.txt) x.sh": "x.sh",
     'python "$SCRIPT" a.json': "",
+    # Scripts on standard input, which is data where there is another script.
+    "bash < x.sh > a.txt 2>> b.log 3< c.txt": "x.sh",
+    "sudo -u me sh -x < x.sh": "x.sh",
+    "sh <> x.sh": "x.sh",
+    ". /dev/stdin < x.sh": "x.sh",
+    "cat x.sh y.sh | sh": "x.sh y.sh",
+    "cat x.sh | tee a.log | bash -s b.txt": "x.sh",
+    "sudo cat < x.sh | sh": "x.sh",
+    "{ cat x.sh; echo a; } | (sh)": "x.sh",
+    "{ sh; } < x.sh": "x.sh",
+    "exec < x.sh; sh": "x.sh",
+    "python3 < x.py": "x.py",
+    "python3 -u - a.txt < x.py": "x.py",
+    "cat x.py | python3": "x.py",
+    "node < x.js": "x.js",
+    "deno run - < x.ts": "x.ts",
+    "awk -f - a.txt < x.awk": "x.awk",
+    "at now < x.sh": "x.sh",
+    "python3 y.py < a.json": "y.py",
+    "cat a.json | python3 y.py": "y.py",
+    "python3 -c 'import a' < b.py": "",
+    "jq . < a.json": "",
+    "cat a.json | jq -r .b | sh": "",
+    "cat a.txt | xargs sh": "",
+    "ssh host < a.sh": "",
+    "docker exec -i c sh < a.sh": "",
+    "while read -r f; do ./x.sh $f; done < a.txt": "./x.sh",
+    "python3 -m coverage run --branch x.py a.txt": "x.py",
+    "python3 -mcProfile -o a.prof x.py b.txt": "x.py",
+    "pwsh -NoProfile -ExecutionPolicy Bypass -File x.ps1 a.txt": "x.ps1",
+    "pwsh x.ps1 a.txt": "x.ps1",
+    "pwsh -Command 'Get-Item a.txt'": "",
+    "BASH_ENV=x.sh bash -c ls": "x.sh",
+    "env ENV=x.sh sh -c ls": "x.sh",
     # Code in words, documents and variables.
     "sh -c './x.sh a.txt && . ./y.sh'": "./x.sh ./y.sh",
     "bash -c \"sh -c './x.sh a.txt'\"": "./x.sh",
@@ -130,6 +164,36 @@ def files(words: tuple[PathWord, ...]) -> set[str]:
 @pytest.mark.parametrize("command", EXECUTES)
 def test_what_is_executed_and_nothing_else(command: str) -> None:
     assert files(read_path_words(command)) == set(EXECUTES[command].split())
+
+
+@pytest.mark.parametrize(
+    ("command", "interpreter"),
+    {
+        "curl https://a.b/c | sh": "sh",
+        "sh": "sh",
+        "cat | bash -s a.txt": "bash",
+        "sed s/a/b/ a.sh | sh": "sh",
+        "bash < <(./x.sh)": "bash",
+        "sh <&3": "sh",
+        "cat a.txt | xargs bash": "bash",
+        "python3": "python3",
+        "./x.py | python3 -": "python3",
+        "ls": "",
+        "sh < a.sh": "",
+        "cat a.sh | sh": "",
+        "sh <<E\nls\nE": "",
+        "sh <<< ls": "",
+        "echo ls | sh": "",
+        "node -v": "",
+        "python3 --version": "",
+    }.items(),
+)
+def test_a_script_on_standard_input_that_nobody_can_tell_is_shown(
+    command: str, interpreter: str
+) -> None:
+    computed = [word for word in all_words(read_path_words(command)) if word.is_computed]
+    told = [(word.text, word.interpreter) for word in computed]
+    assert told == ([("/dev/stdin", interpreter)] if interpreter else [])
 
 
 # Only at the top of a text is it sure which value a variable has.
