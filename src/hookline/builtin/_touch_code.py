@@ -43,7 +43,8 @@ INTERPRETERS = re.compile(
 _CHANGING = re.compile(
     r"""write|unlink|\brm\w*\(|remove|rmtree|rmdir|rename|replace\(|truncate|chmod|chown|link|copy|move|"""
     r"""shutil|FileUtils|delete|append|create|mkdir|dump\(|File\.(?:new|open)|spawn|exec|system|popen|"""
-    r"""subprocess|touch|open\([^)]*,\s*(?:mode\s*=\s*)?['"][^'"]*[wax+]|>|fput|file_put|edit"""
+    r"""subprocess|touch|open\([^)]*,\s*(?:mode\s*=\s*)?['"][^'"]*[wax+]|>|fput|file_put|edit|"""
+    r"""extract|unpack|retrieve|download|save|\bcp\w*\(|\bmv\w*\(|\.to_\w+\("""
 )
 _STRING = re.compile(r"""(?s)[rbfu]{0,2}("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`[^`\n]*`)""")
 _LONGEST_STRING = 512

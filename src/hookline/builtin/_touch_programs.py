@@ -10,7 +10,7 @@ from itertools import pairwise
 from hookline.builtin._touch_code import INTERPRETERS, Right, Use, code_uses
 from hookline.builtin._touch_special import SPECIAL, operands, values, without_loaded
 
-__all__ = ["uses"]
+__all__ = ["find_excluded", "names_its_files", "uses"]
 
 
 # Look at names and dates at most, or only say something.
@@ -44,9 +44,12 @@ _PACKERS = frozenset({
 })  # fmt: skip
 # Of those that read, the options that name a file to write.
 _OUTPUTS = {
-    "sort": frozenset({"-o", "--output"}),
-    "gpg": frozenset({"-o", "--output"}),
+    **dict.fromkeys(("sort", "gpg", "age", "base32", "base64"), frozenset({"-o", "--output"})),
+    "less": frozenset({"-o", "-O", "--log-file"}),
 }
+# They create files of which only what they are given knows the names.
+_UNPACKERS = frozenset({"bsdtar", "curl", "git", "install", "patch", "tar", "unzip", "wget"})
+_JOINED = re.compile(r"-[a-zA-Z][^-=]*/")
 _LEAVES_OUT = re.compile(r"--(?:\w+-)?(?:ignore|exclude|skip)[\w-]*")
 _CODE = re.compile(r"""[('"`{]""")
 _GIVEN = re.compile(r"-[a-zA-Z]*[ef]|--(?:expression|regexp|file|from-file)")
@@ -55,6 +58,10 @@ _IN_PLACE = re.compile(r"-[a-zA-Z]*[iI]|--in-place|--inplace")
 _SED_WRITES = re.compile(r"(?:^|[;/}\s\d$])[wW]\s+([^\s;}]+)")
 # Rights for the owner alone: they keep nobody out who should be in.
 _CLOSES = re.compile(r"0?[67]00|[go]+[-=][rwx]*|[go]+=")
+_INVERTS = re.compile(r"-[a-zA-Z]*v[a-zA-Z]*|--invert-match")
+# Whole lines or words only, other patterns, or lines around those found.
+_SHOWS_MORE = re.compile(r"-[a-zA-Z]*[ABCefwx\d]|--(?!invert|color|no-)")
+_PLAIN_PATTERN = re.compile(r"[\w./-]+")
 # What does not narrow down the files that `find` finds.
 _ANYTHING = frozenset({
     "-delete", "-depth", "-exec", "-execdir", "-maxdepth", "-mindepth", "-type", "-f", "-rf", "-i",
@@ -75,7 +82,26 @@ def uses(words: Sequence[str]) -> Iterable[Use]:
     if INTERPRETERS.fullmatch(name):
         return _interpreted(name, arguments)
     left_out = [after for option, after in pairwise(arguments) if _LEAVES_OUT.fullmatch(option)]
-    return [Use(each, Right.USE) for each in values(arguments) if each not in left_out]
+    given = [*values(arguments), *(each[2:] for each in arguments if _JOINED.match(each))]
+    return [Use(each, Right.USE) for each in given if each not in left_out]
+
+
+def find_excluded(words: Sequence[str]) -> Sequence[str]:
+    """The pattern of a ``grep -v``: nothing that has it is handed on."""
+    if words[0] not in {"grep", "egrep", "fgrep", "rg"}:
+        return ()
+    options = [each for each in words[1:] if each.startswith("-")]
+    if not any(map(_INVERTS.fullmatch, options)) or any(map(_SHOWS_MORE.match, options)):
+        return ()
+    return [each for each in operands(words[1:])[:1] if _PLAIN_PATTERN.fullmatch(each)]
+
+
+def names_its_files(words: Sequence[str]) -> bool:
+    """Whether a program changes nothing but what its words name, as far as is known."""
+    name = words[0].rpartition("/")[2]
+    if INTERPRETERS.fullmatch(name):
+        return {use.right for use in uses(words)} == {Right.READ}
+    return name in _KNOWN and name not in _UNPACKERS
 
 
 def _nothing(_name: str, _arguments: Sequence[str]) -> Iterable[Use]:
@@ -110,6 +136,8 @@ def _read(name: str, arguments: Sequence[str]) -> Iterable[Use]:
     found = [Use(each, right) for each in files]
     if name == "sed":
         found[:0] = [use for each in arguments for use in _sed_script(each)]
+    if name in {"uniq", "xxd"}:
+        found[1:] = [Use(each, Right.WRITE) for each in files[1:]]
     written = _OUTPUTS.get(name, ())
     for at, each in enumerate(arguments):
         if each in written:

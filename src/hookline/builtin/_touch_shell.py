@@ -6,6 +6,7 @@ cannot follow, it says what the text mentions, and that this is not sure.
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
@@ -16,7 +17,7 @@ from hookline.builtin._globbing import Lookup, TooManyError
 from hookline.builtin._paths import Places
 from hookline.builtin._touch_code import INTERPRETERS, Right, Use, code_uses
 from hookline.builtin._touch_patch import PATCHERS, patch_uses
-from hookline.builtin._touch_programs import uses
+from hookline.builtin._touch_programs import find_excluded, uses
 from hookline.builtin._touch_where import Whereabouts
 from hookline.builtin._touch_words import UNKNOWN, assigned, guessed, is_literal, known
 from hookline.shell import MAX_BYTES, ShellText, SimpleCommand, split
@@ -92,8 +93,10 @@ def _is_plain(command: SimpleCommand) -> bool:
     return not any(word.startswith(_CHDIRS) for word in command.full)
 
 
-def _mentions(text: str, bases: tuple[str, ...]) -> Iterator[Touch]:
-    for word in dict.fromkeys(_MENTION.findall(text)):
+def _mentions(text: str, bases: tuple[str, ...], left_out: Sequence[str] = ()) -> Iterator[Touch]:
+    words = Counter(_MENTION.findall(text))
+    words.subtract(_MENTION.findall(" ".join(left_out)))
+    for word in +words:
         yield Touch(word, Right.USE, sure=False, bases=bases, glob=True)
 
 
@@ -131,7 +134,8 @@ class _Reader:
         for use in patch_uses(self.text, self._names):
             yield from self._touch(use, tuple(self._where.been), exact=True)
         if self.unclear:
-            yield from _mentions(self.text, self._bases)
+            left_out = [word for each in self.parsed.commands for word in find_excluded(each.words)]
+            yield from _mentions(self.text, self._bases, left_out)
 
     # ── commands ────────────────────────────────────────────────────────────────────────────
 

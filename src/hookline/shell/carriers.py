@@ -306,7 +306,7 @@ def _kubectl(words: Words) -> Iterator[Inner]:
         yield from _argv(words[parse(words, _KUBECTL, pod + 1).operands :])
 
 
-_CARRIERS: dict[str, Callable[[Words], Iterator[Inner]]] = {
+_CARRIERS: dict[str, Callable[[Words], Iterable[Inner]]] = {
     **LAUNCHERS,
     **dict.fromkeys(SHELLS, _shell),
     **dict.fromkeys(("source", "."), _source),

@@ -1,6 +1,6 @@
 """Finds what schedulers, terminals and project tools have run: code given in their arguments."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
 from hookline.shell.fields import Field, joined
@@ -155,22 +155,40 @@ _HYPERFINE = (
 _HYPERFINE_CODE = "-p --prepare -c --cleanup -s --setup --conclude --reference"
 
 
-def _hyperfine(words: Words) -> Iterator[Inner]:
-    yield from _value_of(_HYPERFINE_CODE, _HYPERFINE)(words)
-    operands = words[parse(words, _valued(f"{_HYPERFINE} {_HYPERFINE_CODE}")).operands :]
-    yield from (Code(word) for word in operands)
-
-
-_WATCHEXEC = _valued(
+_WATCHEXEC = (
     "-w -W -e -f -i -s -d -o -E -j --watch --exts --filter --ignore --signal --debounce --env"
     " --on-busy-update --shell --workdir --project-origin --stop-signal --stop-timeout --delay-run"
 )
+_CONCURRENTLY = (
+    "-m -n -p -c -l -t -s --max-processes --names --prefix --prefix-colors --prefix-length"
+    " --success --timestamp-format --name-separator --restart-tries --restart-after --hide --cwd"
+)
 
 
-def _watchexec(words: Words) -> Iterator[Inner]:
-    operands = words[parse(words, _WATCHEXEC).operands :]
-    if operands:
-        yield Code(joined(operands))
+def _each_operand(others: str, codes: str = "") -> Callable[[Words], Iterator[Inner]]:
+    """Every operand is code, and so is the value of any of ``codes``."""
+
+    def find(words: Words) -> Iterator[Inner]:
+        yield from _value_of(codes, others)(words)
+        operands = words[parse(words, _valued(f"{others} {codes}")).operands :]
+        # A word such as `npm:test` or `build:*` is the name of a task.
+        yield from (Code(word) for word in operands if ":" not in word.text or " " in word.text)
+
+    return find
+
+
+def _rest_behind(*marks: str) -> Callable[[Words], Iterator[Inner]]:
+    """All words behind a mark are one command."""
+
+    def find(words: Words) -> Iterator[Inner]:
+        at = next((at for at, word in enumerate(words, 1) if word.text in marks), len(words))
+        yield from [Code(joined(words[at:]))] if at < len(words) else []
+
+    return find
+
+
+def _cargo(words: Words) -> Iterable[Inner]:
+    return _value_of("-s --shell")(words) if words[1:] and words[1].text == "watch" else ()
 
 
 def _entr(words: Words) -> Iterator[Inner]:
@@ -214,7 +232,7 @@ def _git(words: Words) -> Iterator[Inner]:
         yield from _value_of("-x --extcmd")(command)
 
 
-LAUNCHERS: dict[str, Callable[[Words], Iterator[Inner]]] = {
+LAUNCHERS: dict[str, Callable[[Words], Iterable[Inner]]] = {
     **dict.fromkeys(("at", "batch"), _at),
     "crontab": _crontab,
     "tmux": _tmux,
@@ -233,8 +251,22 @@ LAUNCHERS: dict[str, Callable[[Words], Iterator[Inner]]] = {
     "sg": _group,
     "capsh": _capsh,
     **dict.fromkeys(("pwsh", "powershell"), _pwsh),
-    "hyperfine": _hyperfine,
-    "watchexec": _watchexec,
+    "hyperfine": _each_operand(_HYPERFINE, _HYPERFINE_CODE),
+    "watchexec": _after("", _WATCHEXEC),
+    "concurrently": _each_operand(_CONCURRENTLY, "--teardown"),
+    **dict.fromkeys(
+        ("mprocs", "npm-run-all", "run-p", "run-s", "start-server-and-test"),
+        _each_operand("--names"),
+    ),
+    "chokidar": _value_of("-c --command"),
+    "cargo": _cargo,
+    **dict.fromkeys(("tsc-watch", "tsup"), _value_of("--onSuccess --onFailure --onFirstSuccess")),
+    "just": _rest_behind("--command", "-c"),
+    **dict.fromkeys(("alacritty", "foot", "konsole", "urxvt", "xterm"), _rest_behind("-e")),
+    **dict.fromkeys(
+        ("gnome-terminal", "lerna", "onchange", "pueue", "reflex", "wezterm", "zellij"),
+        _rest_behind("--"),
+    ),
     "entr": _entr,
     "git": _git,
 }

@@ -263,6 +263,10 @@ class _Splitter:
         if unwrapped.assigned:
             self._follow_all(programs_in(unwrapped.assigned), place)
         self._follow_all(carried(unwrapped.words), place)
+        program = unwrapped.words[0]
+        if unwrapped.wrappers and program.exact and " " in program.text:
+            # Some give it to a shell: `cross-env-shell 'a && b'`.
+            self._follow_all([Code(program)], place)
 
     def _note_sources(self, files: Sequence[Field]) -> None:
         self._sources[len(self._commands)] = _texts(files)

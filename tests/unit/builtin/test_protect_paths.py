@@ -499,3 +499,38 @@ def test_a_directory_that_no_path_can_hold_hides_nothing(
     assert world.verdict(odd) is world.verdict(plain) is not Verdict.PASS
     elsewhere = PreToolUse(tool=tool("shell", command=f"cat {name}"), session_id="s", cwd="/a\0b")
     assert world.verdict(elsewhere) is not Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "xxd -r x .claude/settings.json",
+        "cd .claude && xxd -r ../x settings.json",
+        "uniq x .claude/settings.json",
+        "base64 -d x -o .claude/settings.json",
+        "m4 x -o.claude/settings.json",
+        "node -e \"fs.cpSync('x', '.claude')\"",
+        "python3 -c \"zipfile.ZipFile('x').extractall('.claude')\"",
+        "python3 -c \"urllib.request.urlretrieve('x', '.claude/settings.json')\"",
+    ],
+)
+def test_programs_that_read_may_be_told_to_write(world: World, command: str) -> None:
+    assert world.shell(command) in {Verdict.ASK, Verdict.DENY}
+    assert world.shell("xxd .claude/settings.json; uniq .claude/settings.json") is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    {
+        "find . -name x | grep -v '.claude' | xargs sed -n 1p": Verdict.PASS,
+        "git ls-files | grep -v -i .env | xargs wc -l": Verdict.PASS,
+        "find . | grep '.claude' | xargs sed -n 1p": Verdict.ASK,
+        "find .claude | grep -v '.claude' | xargs sed -i s/a/b/": Verdict.ASK,
+        "find . | grep -vx '.claude' | xargs sed -i s/a/b/": Verdict.ASK,
+        "find . | grep -v -A1 '.claude' | xargs sed -i s/a/b/": Verdict.ASK,
+        "grep -v x '.claude' | xargs sed -i s/a/b/": Verdict.ASK,
+        "grep -v -e x '.claude' | xargs sed -i s/a/b/": Verdict.ASK,
+    }.items(),
+)
+def test_what_grep_leaves_out_is_not_touched(world: World, command: str, verdict: Verdict) -> None:
+    assert world.shell(command) is verdict

@@ -51,6 +51,12 @@ CARRIED = [
     "git rebase -x 'rm -rf x' main", "git rebase main --exec 'rm -rf x'", "git -C y rebase --exec='rm -rf x'",
     "git -c alias.y='!rm -rf x' y", "git filter-branch --tree-filter 'rm -rf x' HEAD",
     "git difftool -x 'rm -rf x'", "vagrant ssh -c 'rm -rf x'", "nodemon --exec 'rm -rf x'",
+    "concurrently 'rm -rf x'", "npx concurrently -k -n a,b 'npm:start' 'rm -rf x'",
+    "mprocs 'rm -rf x'", "run-p 'rm -rf x'", "start-server-and-test 'rm -rf x' 80 test",
+    "chokidar '**/*.js' -c 'rm -rf x'", "onchange 'src/**' -- rm -rf x", "reflex -r y -- rm -rf x",
+    "cargo watch -s 'rm -rf x'", "tsc-watch --onSuccess 'rm -rf x'", "lerna exec -- rm -rf x",
+    "just --command rm -rf x", "xterm -e 'rm -rf x'", "gnome-terminal -- rm -rf x",
+    "cross-env-shell A=b 'rm -rf x'", "doppler run --command 'rm -rf x'",
 ]  # fmt: skip
 VARIABLES = [
     "export X=rm; $X -rf x", "readonly X=rm; $X -rf x", "declare -x X=rm; $X -rf x",
@@ -107,6 +113,7 @@ def test_a_program_in_a_variable_of_doubtful_value_stays_unreadable(text: str) -
         "git -c user.name=x commit", "git", "hyperfine", "watchexec", "sg x", "capsh", "pwsh",
         "kubectl exec p", "kubectl get exec", "setarch", "bwrap --ro-bind / /", "prlimit -p 1",
         "export A=1", "mise install", "aws-vault list", "lldb x", "nodemon x", "entr",
+        "concurrently npm:test", "run-s build:x test:x", "cargo build -s x", "lerna run x", "just x",
     ],
 )  # fmt: skip
 def test_a_tool_that_starts_nothing_stands_alone(text: str) -> None:

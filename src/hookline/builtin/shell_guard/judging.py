@@ -85,7 +85,7 @@ def _around(story: Story, world: World) -> Iterator[Finding]:
         yield from _read_in(story, world)
     if traces.assigned:
         yield from embedded.loaded(traces.assigned)
-    yield from own_guard.around(story)
+    yield from own_guard.find_in_text(story)
     if len(story.acts) == 1 and not traces.redirects and not story.decoded:
         return
     yield from embedded.multiplied(story.text)

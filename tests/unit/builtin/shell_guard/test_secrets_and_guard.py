@@ -1,9 +1,11 @@
 """Secrets that are shown or sent, and what guards the agent itself."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from hookline.builtin._agent_files import AGENT_DIRS
 from hookline.model.answers import Answer
 from hookline.model.verdicts import Verdict
 
@@ -132,3 +134,96 @@ def test_an_agent_does_not_change_its_guard(guard: Guard, command: str) -> None:
 )
 def test_it_may_look_at_it(guard: Guard, command: str) -> None:
     assert guard(command).verdict is Verdict.PASS
+
+
+GOING = ("cd {} && {}", "pushd {}; {}", "(cd ./{} ; {})", "bash -c 'cd ~/{} && {}'", "cd $X/{}\n{}")
+WRITING = (
+    "tar xf ../x.tar",
+    "unzip ../x.zip",
+    "git clone https://a.b/c",
+    "git pull",
+    "curl -LO https://a.b/c",
+    "wget https://a.b/c",
+    "npx degit a/b",
+    "patch -p1 < ../x.diff",
+    "7z x ../x.7z",
+    "make",
+    "./x.sh",
+    "python3 x.py",
+    'python3 -c "import tarfile; tarfile.open(1).extractall()"',
+    "some-new-tool",
+)
+LOOKING = (
+    "ls -la",
+    "cat settings.json | jq .hooks",
+    "grep foo x.md",
+    "git log -3",
+    "git status",
+    "tar czf ../x.tgz .",
+    "find . -name x.md",
+    "curl https://a.b/c",
+    "cd / && make",
+)
+
+
+@pytest.mark.parametrize("going", GOING)
+@pytest.mark.parametrize("directory", [*AGENT_DIRS, ".claude/hooks/x", ".codex/plugins"])
+def test_who_goes_where_agents_keep_their_hooks_may_only_look(
+    guard: Guard, directory: str, going: str
+) -> None:
+    for command in WRITING:
+        text = going.format(directory, command)
+        assert guard(text).verdict is Verdict.ASK, text
+    for command in LOOKING if "$X" not in going else ():
+        text = going.format(directory, command)
+        assert guard(text).verdict is Verdict.PASS, text
+
+
+def test_it_counts_too_where_the_session_is_there_already(guard: Guard, home: Path) -> None:
+    assert guard("unzip ../x.zip", home / ".claude").verdict is Verdict.ASK
+    assert guard("ls", home / ".claude").verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "(cd .claude && ls) && make",
+        "cd .claude && python3 -c \"print(open('settings.json').read())\"",
+        "cd .claude; cd ..; tar xf x.tar",
+        "cd .claude/worktrees/x && npm test",
+        "cd .github && npx prettier --write .",
+        "cp -r .claude backup",
+        "rsync -a .claude/ /tmp/b/",
+    ],
+)
+def test_elsewhere_it_may_work(guard: Guard, command: str) -> None:
+    assert guard(command).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        """python3 -c "import os; os.system('{}')\"""",
+        """python3 -c "import subprocess; subprocess.run('{}', shell=True)\"""",
+        """perl -e "system('{}')\"""",
+        """node -e "require('child_process').execSync('{}')\"""",
+        """ruby -e "system('{}')\"""",
+        "npx concurrently 'npm start' '{}'",
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        "mv x .claude",
+        "mv .claude x",
+        "cp -r x .codex/hooks",
+        "rsync -a x/ ~/.gemini",
+        "cp -t .claude x",
+        "ln -sfn x .claude",
+        "cd .claude && unzip ../x",
+    ],
+)
+def test_code_in_another_language_moves_nothing_there(
+    guard: Guard, code: str, command: str
+) -> None:
+    assert guard(code.format(command)).verdict is not Verdict.PASS

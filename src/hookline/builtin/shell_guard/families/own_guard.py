@@ -2,16 +2,19 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from hookline.builtin._agent_files import AGENT_DIRS, SHARED_DIRS
+from hookline.builtin._touch_programs import names_its_files
 from hookline.builtin.shell_guard.arguments import is_only_asked, parse
 from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
 from hookline.builtin.shell_guard.names import LOOKERS
 from hookline.builtin.shell_guard.reading import Story
 from hookline.builtin.shell_guard.world import World
+from hookline.shell.carriers import SHELLS
 
-__all__ = ["FAMILY", "around"]
+__all__ = ["FAMILY", "find_in_text"]
 
 _PERSON = "only a person decides about hookline itself, on their own terminal"
 _GUARDS = (
@@ -26,7 +29,8 @@ _TALKERS = LOOKERS | {
     "[", "[[", "ack", "ag", "egrep", "fgrep", "find", "gh", "git", "glab", "grep", "ls", "man",
     "rg", "sed", "wc", "which",
 }  # fmt: skip
-_COPIERS = ("cp", "install", "link", "ln", "mv")
+_COPIERS = ("cp", "install", "link", "ln", "mv", "rename", "rsync", "scp")
+_MOVERS = frozenset({"cd", "chdir", "pushd"})
 _CREATORS = (
     "7z", "7za", "7zz", "aria2c", "bindfs", "bsdtar", "cpio", "curl", "ditto", "gh", "git", "gtar",
     "hg", "install", "mount", "patch", "pax", "rclone", "robocopy", "svn", "tar", "unrar", "unzip",
@@ -37,6 +41,7 @@ _GIT_READS = frozenset({
     "log", "ls-files", "ls-tree", "mv", "push", "rev-list", "rev-parse", "rm", "shortlog", "show",
     "status", "tag",
 })  # fmt: skip
+_SAVES = lazy(r"-[a-zA-Z]*[OJo].*|--(?:remote|output).*")
 _EXTRACTS = lazy(r"-?[a-zA-Z]*x[a-zA-Z]*|--(?:extract|get)")
 _DIRS = "|".join(map(re.escape, (*AGENT_DIRS, *SHARED_DIRS)))
 _AIM = lazy(
@@ -75,7 +80,7 @@ def _declares(act: Act, world: World) -> Iterator[Finding]:
             return
 
 
-def around(story: Story) -> Iterator[Finding]:
+def find_in_text(story: Story) -> Iterator[Finding]:
     """What a text does to hookline or an agent's settings, wherever it stands in the words."""
     commands = story.shell.commands
     given = [f"{name}={value}" for name, value in story.traces.assigned]
@@ -100,18 +105,42 @@ def around(story: Story) -> Iterator[Finding]:
             yield fatal("weakens-guard", word, _PERSON)
         elif _MOVES.match(word) or (runs_agent and _MOVES_ALL.match(word)):
             yield risky("weakens-guard", word, "that agent would use other settings and hooks")
+    yield from _find_inside(story)
 
 
-def _aims(act: Act, world: World) -> Iterator[Finding]:
-    """Programs that unpack, fetch or mount into a directory which they are given."""
+def _find_inside(story: Story) -> Iterator[Finding]:
+    """What may write where it runs, in a directory that the session or a `cd` of the text is in."""
+    aimed = set[str]()
+    for before, act in zip((*story.acts[:1], *story.acts), story.acts, strict=False):
+        # A subshell that ended leaves the shell where it was.
+        if before.name in _MOVERS and act.cwd != before.cwd:
+            aimed |= {act.cwd for word in before.words if _AIM.fullmatch(word)}
+        if (act.cwd in aimed or _AIM.fullmatch(act.cwd)) and not act.elsewhere:
+            is_shared = act.cwd.endswith(SHARED_DIRS) and act.name not in _CREATORS
+            if not (is_shared or _only_reads(act) or names_its_files(act.words)):
+                yield risky("weakens-guard", act.text[:100], _GUARDS)
+
+
+def _only_reads(act: Act) -> bool:
+    """Whether a program that may create files by itself is told to do nothing of the kind."""
     if act.name == "git":
         operands = parse(act.words[1:], ("-C", "-c")).operands
-        if not operands or operands[0] in _GIT_READS:
-            return
-    if act.name.endswith("tar") and not any(map(_EXTRACTS.fullmatch, act.words[1:])):
-        return
-    found = next((word for word in act.words[1:] if _AIM.fullmatch(word)), "")
-    if found:
+        return not operands or operands[0] in _GIT_READS
+    if act.name.endswith("tar"):
+        return not any(map(_EXTRACTS.fullmatch, act.words[1:]))
+    if act.name == "curl":
+        return not any(map(_SAVES.fullmatch, act.words[1:]))
+    return act.name == "eval" or (act.name in SHELLS and "-c" in act.words)
+
+
+def _find_target(act: Act, world: World) -> Iterator[Finding]:
+    """Programs that unpack, fetch, copy or mount into a directory which they are given."""
+    words = act.words[1:]
+    if act.name in _COPIERS and act.name != "mv":
+        # What is copied from there is only read.
+        words = (*words[-1:], *(value for key, value in pairwise(words) if key[:2] == "-t"))
+    found = next((word for word in words if _AIM.fullmatch(word)), "")
+    if found and not _only_reads(act):
         yield risky("weakens-guard", f"{act.name} {found}", _GUARDS)
 
 
@@ -141,7 +170,7 @@ def _agent(act: Act, world: World) -> Iterator[Finding]:
 
 FAMILY: Family = {
     **dict.fromkeys(_AGENTS, _agent),
-    **dict.fromkeys(_CREATORS, _aims),
+    **dict.fromkeys((*_CREATORS, *_COPIERS), _find_target),
     "hookline": _hookline,
     **dict.fromkeys(
         ("export", "declare", "typeset", "unset", "env", "setenv", "readonly", "launchctl"),
