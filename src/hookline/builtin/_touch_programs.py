@@ -10,7 +10,7 @@ from itertools import pairwise
 from hookline.builtin._touch_code import INTERPRETERS, Right, Use, code_uses
 from hookline.builtin._touch_special import SPECIAL, operands, values, without_loaded
 
-__all__ = ["find_excluded", "names_its_files", "uses"]
+__all__ = ["find_excluded", "has_named_targets", "uses"]
 
 
 # Look at names and dates at most, or only say something.
@@ -96,7 +96,7 @@ def find_excluded(words: Sequence[str]) -> Sequence[str]:
     return [each for each in operands(words[1:])[:1] if _PLAIN_PATTERN.fullmatch(each)]
 
 
-def names_its_files(words: Sequence[str]) -> bool:
+def has_named_targets(words: Sequence[str]) -> bool:
     """Whether a program changes nothing but what its words name, as far as is known."""
     name = words[0].rpartition("/")[2]
     if INTERPRETERS.fullmatch(name):

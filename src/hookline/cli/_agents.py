@@ -15,13 +15,15 @@ __all__ = ["Process", "find_agent", "parse_ps", "read_lineage"]
 
 # What agents set for the programs they start. Only such names: others with the same prefixes
 # (CODEX_HOME, CLAUDE_CODE_USE_BEDROCK, COPILOT_MODEL) are settings that people keep in their shell,
-# and Cursor sets CURSOR_TRACE_ID in every terminal that a person opens in it.
+# and Cursor sets CURSOR_TRACE_ID in every terminal that a person opens in it. With a value, only
+# that one counts.
 _MARKERS = """
     AI_AGENT AMP_CURRENT_THREAD_ID ANTIGRAVITY_AGENT AUGMENT_AGENT CLAUDECODE CLAUDE_CODE
     CLAUDE_CODE_CHILD_SESSION CLAUDE_CODE_ENTRYPOINT CLAUDE_CODE_SESSION_ID CODEX_CI CODEX_SANDBOX
     CODEX_SANDBOX_NETWORK_DISABLED CODEX_SESSION_ID CODEX_THREAD_ID COPILOT_AGENT
     COPILOT_AGENT_SESSION_ID COPILOT_CLI CURSOR_AGENT CURSOR_CONVERSATION_ID
-    GEMINI_CLI GH_COPILOT HOOKLINE_DEPTH OPENCODE PI_CODING_AGENT QWEN_CODE
+    CURSOR_EXTENSION_HOST_ROLE=agent-exec GEMINI_CLI GH_COPILOT HOOKLINE_DEPTH OPENCODE
+    PI_CODING_AGENT QWEN_CODE
 """
 # The whole name of an agent's program, script or Python module.
 _PROGRAMS = """
@@ -47,7 +49,7 @@ class Process(NamedTuple):
     exe: str = ""
     argv: tuple[str, ...] = ()
     variables: frozenset[str] = frozenset()
-    """The names of those that are set, and not to nothing."""
+    """The names of those that are set, and not to nothing; markers with a value as they stand."""
 
 
 def find_agent(lineage: Iterable[Process]) -> str:
@@ -78,7 +80,7 @@ def _script(process: Process) -> str:
 
 def read_lineage() -> Iterator[Process]:
     """This process and its live ancestors, the nearest first. Raises TrustError."""
-    yield Process(variables=frozenset(name for name, value in os.environ.items() if value))
+    yield Process(variables=_read_variables("=".join(pair) for pair in os.environ.items()))
     if os.path.exists("/proc/self/stat"):
         pid = os.getpid()
         while pid > 0:
@@ -109,16 +111,20 @@ def _read_process(pid: int) -> Process:
     except OSError:
         exe = ""
     name, _, rest = read("stat").partition("(")[2].rpartition(")")
-    pairs = (pair.partition("=") for pair in read("environ").split("\0"))
-    variables = frozenset(name for name, _, value in pairs if value)
+    variables = _read_variables(read("environ").split("\0"))
     parent = int(rest.split()[1]) if rest else 0
     return Process(parent, name, exe, tuple(read("cmdline").split("\0")), variables)
+
+
+def _read_variables(settings: Iterable[str]) -> frozenset[str]:
+    pairs = ((each, *each.partition("=")) for each in settings)
+    return frozenset(each if each in MARKERS else name for each, name, _, value in pairs if value)
 
 
 def parse_ps(text: str, pid: int) -> Iterator[Process]:
     """The process and its ancestors in a listing of pid, parent, and words with the environment."""
     rows = {row[0]: row for line in text.splitlines() if (row := line.split())}
     while row := rows.pop(str(pid), []):
-        variables = frozenset(word.partition("=")[0] for word in row[2:] if word[-1] != "=")
+        variables = _read_variables(row[2:])
         yield Process(int(row[1]), argv=tuple(row[2:]), variables=variables)
         pid = int(row[1])

@@ -11,7 +11,7 @@ from hookline.shell.options import Options, parse
 from hookline.shell.quoting import ansi_c
 from hookline.shell.variables import programs_in
 
-__all__ = ["SHELLS", "SHELL_OPTIONS", "carried", "carries", "copied_files", "literal_output"]
+__all__ = ["SHELLS", "SHELL_OPTIONS", "carried", "carries", "find_copied_files", "literal_output"]
 
 
 def carried(words: Words) -> Iterable[Inner]:
@@ -30,13 +30,13 @@ def literal_output(words: Words, inputs: Sequence[Field]) -> list[Field]:
     name = words[0].text.rpartition("/")[2]
     if name == "echo":
         line = joined(words[parse(words, Options()).operands :])
-        return _printed(line)
+        return _unescape(line)
     if name == "printf":
-        return [text for word in words[1:] for text in _printed(word)]
+        return [text for word in words[1:] for text in _unescape(word)]
     return list(inputs) if name in ("cat", "tee") else []
 
 
-def copied_files(pipeline: Iterable[tuple[Words, Field | None]]) -> list[Field]:
+def find_copied_files(pipeline: Iterable[tuple[Words, Field | None]]) -> list[Field]:
     """The files that commands evidently write to a pipe: of each its words, and what it reads."""
     found: list[Field] = []
     for at, (words, file) in enumerate(pipeline):
@@ -51,7 +51,7 @@ def copied_files(pipeline: Iterable[tuple[Words, Field | None]]) -> list[Field]:
     return found
 
 
-def _printed(word: Field) -> list[Field]:
+def _unescape(word: Field) -> list[Field]:
     """A text with its escapes worked out, and as it is, as some shells print it."""
     out = Field(ansi_c(word.text), word.exact)
     return [out] if out == word else [out, word]
@@ -108,7 +108,7 @@ def _trap(words: Words) -> Iterator[Inner]:
         yield Code(words[0], same_shell=True)
 
 
-def _callback(words: Words) -> Iterator[Inner]:
+def _find_callback(words: Words) -> Iterator[Inner]:
     code = parse(words, _MAPFILE).value("-C")
     if code is not None:
         yield Code(code, same_shell=True)
@@ -315,7 +315,7 @@ _CARRIERS: dict[str, Callable[[Words], Iterable[Inner]]] = {
     "eval": _eval,
     "trap": _trap,
     "alias": _alias,
-    **dict.fromkeys(("mapfile", "readarray", "compgen"), _callback),
+    **dict.fromkeys(("mapfile", "readarray", "compgen"), _find_callback),
     "watch": _watch,
     "script": _script,
     **dict.fromkeys(("su", "runuser"), _su),

@@ -116,7 +116,7 @@ def find_executed_words(words: Words, budget: Budget) -> Iterator[ExecutedWord]:
     name = _name(command[0])
     if name in ELSEWHERE:
         return
-    for word in _scripts(command, name):
+    for word in _find_scripts(command, name):
         yield ExecutedWord(_STDIN if word.text in STDIN_NAMES else word, name)
     for inner in carried(command):
         if isinstance(inner, Argv):
@@ -131,11 +131,11 @@ def _name(program: Field) -> str:
     return program.text.rpartition("/")[2]
 
 
-def _scripts(words: Words, name: str) -> Iterator[Field]:
+def _find_scripts(words: Words, name: str) -> Iterator[Field]:
     name = name if name in _INTERPRETERS else _VERSION.sub("", name)
     interpreter = _INTERPRETERS.get(name)
     if interpreter is None:
-        yield from _powershell_scripts(words) if name in ("pwsh", "powershell") else ()
+        yield from _find_powershell_scripts(words) if name in ("pwsh", "powershell") else ()
         return
     parsed = parse(words, interpreter.options)
     for option, value in parsed.found:
@@ -145,7 +145,7 @@ def _scripts(words: Words, name: str) -> Iterator[Field]:
     if parsed.has(*interpreter.instead, "--help", "--version"):
         module = parsed.value("-m")
         if module is not None and not parsed.has("-c"):
-            yield from _scripts((module, *words[at:]), module.text)
+            yield from _find_scripts((module, *words[at:]), module.text)
         return
     shows_version = parsed.has("-v") and not name.startswith(("py", "ipy"))
     if at == len(words) and name not in _NEED_SCRIPT and not shows_version:
@@ -165,7 +165,7 @@ def _scripts(words: Words, name: str) -> Iterator[Field]:
             return  # else it may be an option, or nothing at all, and the script comes next
 
 
-def _powershell_scripts(words: Words) -> Iterator[Field]:
+def _find_powershell_scripts(words: Words) -> Iterator[Field]:
     """Its options have one dash, any case, and may be cut short; most of them take a value."""
     rest = iter(words[1:])
     for word in rest:

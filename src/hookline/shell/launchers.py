@@ -165,7 +165,7 @@ _CONCURRENTLY = (
 )
 
 
-def _each_operand(others: str, codes: str = "") -> Callable[[Words], Iterator[Inner]]:
+def _read_operands(others: str, codes: str = "") -> Callable[[Words], Iterator[Inner]]:
     """Every operand is code, and so is the value of any of ``codes``."""
 
     def find(words: Words) -> Iterator[Inner]:
@@ -177,7 +177,7 @@ def _each_operand(others: str, codes: str = "") -> Callable[[Words], Iterator[In
     return find
 
 
-def _rest_behind(*marks: str) -> Callable[[Words], Iterator[Inner]]:
+def _read_rest(*marks: str) -> Callable[[Words], Iterator[Inner]]:
     """All words behind a mark are one command."""
 
     def find(words: Words) -> Iterator[Inner]:
@@ -251,21 +251,21 @@ LAUNCHERS: dict[str, Callable[[Words], Iterable[Inner]]] = {
     "sg": _group,
     "capsh": _capsh,
     **dict.fromkeys(("pwsh", "powershell"), _pwsh),
-    "hyperfine": _each_operand(_HYPERFINE, _HYPERFINE_CODE),
+    "hyperfine": _read_operands(_HYPERFINE, _HYPERFINE_CODE),
     "watchexec": _after("", _WATCHEXEC),
-    "concurrently": _each_operand(_CONCURRENTLY, "--teardown"),
+    "concurrently": _read_operands(_CONCURRENTLY, "--teardown"),
     **dict.fromkeys(
         ("mprocs", "npm-run-all", "run-p", "run-s", "start-server-and-test"),
-        _each_operand("--names"),
+        _read_operands("--names"),
     ),
     "chokidar": _value_of("-c --command"),
     "cargo": _cargo,
     **dict.fromkeys(("tsc-watch", "tsup"), _value_of("--onSuccess --onFailure --onFirstSuccess")),
-    "just": _rest_behind("--command", "-c"),
-    **dict.fromkeys(("alacritty", "foot", "konsole", "urxvt", "xterm"), _rest_behind("-e")),
+    "just": _read_rest("--command", "-c"),
+    **dict.fromkeys(("alacritty", "foot", "konsole", "urxvt", "xterm"), _read_rest("-e")),
     **dict.fromkeys(
         ("gnome-terminal", "lerna", "onchange", "pueue", "reflex", "wezterm", "zellij"),
-        _rest_behind("--"),
+        _read_rest("--"),
     ),
     "entr": _entr,
     "git": _git,

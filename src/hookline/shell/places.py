@@ -144,7 +144,7 @@ def _followed(text: str, words: Sequence[PathWord]) -> Iterator[PathWord]:
     while index < len(words):
         taken = _cd_at(text, words, gaps, index) if sure and is_first else 0
         for word in words[index : index + (taken or 1)]:
-            yield _moved(word, directory, doubt)
+            yield _move_word(word, directory, doubt)
         if taken:
             directory = os.path.join(directory, words[index + 1].path)
             index += taken
@@ -155,9 +155,9 @@ def _followed(text: str, words: Sequence[PathWord]) -> Iterator[PathWord]:
         sure = sure and bool(_PLAIN.fullmatch(gaps[index]))
 
 
-def _moved(word: PathWord, directory: str, doubt: bool) -> PathWord:
+def _move_word(word: PathWord, directory: str, doubt: bool) -> PathWord:
     path = os.path.join(directory, word.path)
-    code = tuple(_moved(inner, directory, doubt) for inner in word.code)
+    code = tuple(_move_word(inner, directory, doubt) for inner in word.code)
     return replace(word, path=path, doubt=doubt or word.doubt, code=code)
 
 

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from hookline.shell.budget import Budget, Exhausted
-from hookline.shell.carriers import carried, carries, copied_files
-from hookline.shell.feeds import Feed, around, copied_into, own, piped_into, written
+from hookline.shell.carriers import carried, carries, find_copied_files
+from hookline.shell.feeds import Feed, around, find_copied_into, own, piped_into, written
 from hookline.shell.fields import NOTHING, Field, Reading, Scope, as_source, as_text, joined
 from hookline.shell.inner import Argv, Code, Inner, Stdin, without_schedule
 from hookline.shell.model import MAX_BYTES, MAX_DEPTH, Redirection, ShellText, SimpleCommand
@@ -210,7 +210,7 @@ class _Splitter:
             if wrapper_named(name) is None and not carries(name):
                 self._budget.spend(4 + len(words) // 4)
                 if command.pipeline != at:
-                    self._note_sources(copied_into(commands, at))
+                    self._note_sources(find_copied_into(commands, at))
                 full = words if all(map(str.isascii, words)) else tuple(map(as_text, words))
                 self._commands.append(SimpleCommand(full, full, not globs, (), start, end, 0))
                 continue
@@ -347,7 +347,7 @@ class _Splitter:
         words = (each.words if each is not None else () for each in commands)
         inner = [unwrap(each, self._budget).words if each else () for each in words]
         files = [None if each is None else each.file for each in commands]
-        return copied_files([*zip(inner, files, strict=True)])
+        return find_copied_files([*zip(inner, files, strict=True)])
 
 
 def _texts(words: Sequence[Field]) -> tuple[str, ...]:

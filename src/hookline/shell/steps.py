@@ -121,7 +121,7 @@ def read_steps(
             cwd = _join(cwd, target)
             programs = [Program(path=cwd, is_directory=True)]
         else:
-            found = _programs_in(each, variables, cwd, is_direct)
+            found = _find_programs_in(each, variables, cwd, is_direct)
             programs = [
                 program
                 for program in found
@@ -152,7 +152,7 @@ def _is_passed(command: SimpleCommand, source: bytes, rest: str) -> bool:
     return not is_used or b"/dev/null" in source[command.start : command.end]
 
 
-def _programs_in(
+def _find_programs_in(
     command: SimpleCommand, variables: Mapping[str, str], cwd: str, is_direct: bool
 ) -> Iterator[Program]:
     """What one simple command starts."""

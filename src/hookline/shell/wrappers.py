@@ -70,7 +70,7 @@ def unwrap(words: Sequence[Field], budget: Budget) -> Unwrapped:
 
 def _inside(name: str, wrapper: Wrapper, outer: _Peeled, budget: Budget) -> _Peeled | None:
     if wrapper.options.last:
-        outer = _with_strings_split(wrapper, outer, budget)
+        outer = _split_strings(wrapper, outer, budget)
     words = outer.words
     found = _found(wrapper, outer, budget)
     if found is None:
@@ -127,7 +127,7 @@ def _assignments(inner: _Peeled, start: int) -> Iterator[tuple[str, Field]]:
             yield name, Field(value, exact)
 
 
-def _with_strings_split(wrapper: Wrapper, outer: _Peeled, budget: Budget) -> _Peeled:
+def _split_strings(wrapper: Wrapper, outer: _Peeled, budget: Budget) -> _Peeled:
     """The words once ``env`` has put those of each ``-S STRING`` in its place."""
     words, start = outer
     while True:

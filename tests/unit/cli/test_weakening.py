@@ -121,6 +121,16 @@ def test_an_empty_marker_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not find_agent(lineage())
 
 
+@pytest.mark.parametrize(("role", "is_agent"), [("agent-exec", True), ("user", False)])
+def test_a_variable_that_editors_set_as_well_counts_with_the_value_of_agents(
+    monkeypatch: pytest.MonkeyPatch, role: str, is_agent: bool
+) -> None:
+    monkeypatch.setenv("CURSOR_EXTENSION_HOST_ROLE", role)
+    own = next(iter(read_lineage()))
+    listed = next(parse_ps(f"9 1 sh CURSOR_EXTENSION_HOST_ROLE={role} A=b\n", 9))
+    assert [bool(find_agent([each])) for each in (own, listed)] == [is_agent, is_agent]
+
+
 def test_the_lineage_is_that_of_this_process() -> None:
     own, read, *above = read_lineage()
     assert own.variables >= {"HOME"}

@@ -167,16 +167,19 @@ LOOKING = (
 
 
 @pytest.mark.parametrize("going", GOING)
-@pytest.mark.parametrize("directory", [*AGENT_DIRS, ".claude/hooks/x", ".codex/plugins"])
-def test_who_goes_where_agents_keep_their_hooks_may_only_look(
-    guard: Guard, directory: str, going: str
-) -> None:
+def test_who_goes_where_agents_keep_their_hooks_may_only_look(guard: Guard, going: str) -> None:
     for command in WRITING:
-        text = going.format(directory, command)
+        text = going.format(".claude", command)
         assert guard(text).verdict is Verdict.ASK, text
     for command in LOOKING if "$X" not in going else ():
-        text = going.format(directory, command)
+        text = going.format(".claude", command)
         assert guard(text).verdict is Verdict.PASS, text
+
+
+@pytest.mark.parametrize("directory", [*AGENT_DIRS, ".claude/hooks/x", "~/.codex/plugins"])
+def test_every_such_directory_counts(guard: Guard, directory: str) -> None:
+    assert guard(f"cd {directory} && unzip ~/x.zip").verdict is Verdict.ASK
+    assert guard(f"cd {directory} && ls").verdict is Verdict.PASS
 
 
 def test_it_counts_too_where_the_session_is_there_already(guard: Guard, home: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from hookline.builtin._agent_files import AGENT_DIRS, SHARED_DIRS
-from hookline.builtin._touch_programs import names_its_files
+from hookline.builtin._touch_programs import has_named_targets
 from hookline.builtin.shell_guard.arguments import is_only_asked, parse
 from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
@@ -117,11 +117,11 @@ def _find_inside(story: Story) -> Iterator[Finding]:
             aimed |= {act.cwd for word in before.words if _AIM.fullmatch(word)}
         if (act.cwd in aimed or _AIM.fullmatch(act.cwd)) and not act.elsewhere:
             is_shared = act.cwd.endswith(SHARED_DIRS) and act.name not in _CREATORS
-            if not (is_shared or _only_reads(act) or names_its_files(act.words)):
+            if not (is_shared or _is_only_reading(act) or has_named_targets(act.words)):
                 yield risky("weakens-guard", act.text[:100], _GUARDS)
 
 
-def _only_reads(act: Act) -> bool:
+def _is_only_reading(act: Act) -> bool:
     """Whether a program that may create files by itself is told to do nothing of the kind."""
     if act.name == "git":
         operands = parse(act.words[1:], ("-C", "-c")).operands
@@ -140,7 +140,7 @@ def _find_target(act: Act, world: World) -> Iterator[Finding]:
         # What is copied from there is only read.
         words = (*words[-1:], *(value for key, value in pairwise(words) if key[:2] == "-t"))
     found = next((word for word in words if _AIM.fullmatch(word)), "")
-    if found and not _only_reads(act):
+    if found and not _is_only_reading(act):
         yield risky("weakens-guard", f"{act.name} {found}", _GUARDS)
 
 

@@ -64,7 +64,7 @@ def judged_by_name(act: Act, world: World) -> Iterator[Finding]:
     for option, word in pairwise(act.words):
         if option in _STATEMENTS:
             yield from judged_sql(word, act.name)
-    yield from _handed_code(act, world)
+    yield from _judge_handed_code(act, world)
     if command:
         words = f"{act.name} … {command}" if command != act.words[1] else f"{act.name} {command}"
         yield risky("deletes", words, "what that ends may have no other copy")
@@ -72,7 +72,7 @@ def judged_by_name(act: Act, world: World) -> Iterator[Finding]:
         yield risky("deletes", act.text[:120], _SAYS)
 
 
-def _handed_code(act: Act, world: World) -> Iterator[Finding]:
+def _judge_handed_code(act: Act, world: World) -> Iterator[Finding]:
     """``./wrap.sh bash -c CODE``: whatever the program is, it is given a shell to start."""
     from hookline.builtin.shell_guard.judging import found_in
 
