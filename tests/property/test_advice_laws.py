@@ -14,7 +14,7 @@ from accuracy.__main__ import _world
 from accuracy.cases import cases
 
 from hookline.app import App
-from hookline.builtin.shell_guard.rehearsing import rehearse
+from hookline.builtin.shell_guard.answering import rehearse
 from hookline.cli.init import starter
 from hookline.model.outcome import Outcome
 from hookline.model.verdicts import BLOCKING, Verdict

@@ -20,45 +20,36 @@ __all__ = [
     "standing",
 ]
 
+
+def _paths(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 # In a project and at home alike, which is where all of these clients look.
 _ANYWHERE: Mapping[str, tuple[str, ...]] = {
     "hookline": (
         *("hookline.yaml", "hookline.mcp.json", ".hookline"),
         *(".config/hookline", ".local/state/hookline"),
     ),
-    "Claude Code": (
-        ".claude/settings.json",
-        ".claude/settings.local.json",
-        ".claude/hooks",
-    ),
+    "Claude Code": _paths(".claude/settings.json .claude/settings.local.json .claude/hooks"),
     "Codex": (".codex/hooks.json", ".codex/config.toml", ".codex/hooks"),
-    "Copilot": (
-        ".github/hooks",
-        ".github/copilot/settings.json",
-        ".github/copilot/settings.local.json",
-        ".copilot/hooks",
-        ".copilot/settings.json",
-        ".copilot/config.json",
-        ".copilot/installed-plugins",
+    "Copilot": _paths(
+        ".github/hooks .github/copilot/settings.json .github/copilot/settings.local.json"
+        " .copilot/hooks .copilot/settings.json .copilot/config.json"
+        " .copilot/installed-plugins"
     ),
     "VS Code": (
         ".vscode/settings.json",
         "Code/User/settings.json",
         "Code - Insiders/User/settings.json",
     ),
-    "Gemini CLI": (
-        ".gemini/settings.json",
-        ".gemini/trustedFolders.json",
-        ".gemini/hooks",
-        ".gemini/extensions/*/hooks",
+    "Gemini CLI": _paths(
+        ".gemini/settings.json .gemini/trustedFolders.json .gemini/hooks .gemini/extensions/*/hooks"
     ),
     "Cursor": (".cursor/hooks.json", ".cursor/hooks"),
     "docker-agent": (".config/cagent/config.yaml", ".config/cagent/hooks.d"),
-    "Kodelet": (
-        ".kodelet/hooks",
-        ".kodelet/plugins/*/hooks",
-        ".kodelet/config.yaml",
-        "kodelet-config.yaml",
+    "Kodelet": _paths(
+        ".kodelet/hooks .kodelet/plugins/*/hooks .kodelet/config.yaml kodelet-config.yaml"
     ),
     "OpenCode": (".opencode/plugins", ".opencode/plugin", ".config/opencode"),
     "Pi": (".pi/extensions", ".pi/agent/extensions"),
@@ -111,12 +102,8 @@ _MOVED: Mapping[str, tuple[str, ...]] = {
     "COPILOT_HOME": ("hooks", "settings.json", "config.json", "installed-plugins"),
     "DOCKER_AGENT_CONFIG_DIR": ("config.yaml", "hooks.d"),
     "CAGENT_CONFIG_DIR": ("config.yaml", "hooks.d"),
-    "XDG_CONFIG_HOME": (
-        "hookline",
-        "cagent/config.yaml",
-        "cagent/hooks.d",
-        "opencode",
-        "Code/User/settings.json",
+    "XDG_CONFIG_HOME": _paths(
+        "hookline cagent/config.yaml cagent/hooks.d opencode Code/User/settings.json"
     ),
     "XDG_STATE_HOME": ("hookline",),
     "HOOKLINE_HOME": ("",),

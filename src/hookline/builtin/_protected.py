@@ -36,6 +36,10 @@ class Line(Struct, frozen=True):
     """Where nothing is yet, nothing can be lost."""
 
 
+def _globs(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 DEFAULTS: tuple[Line, ...] = (
     Line(
         "an example",
@@ -65,15 +69,7 @@ DEFAULTS: tuple[Line, ...] = (
     ),
     Line(
         "a private key",
-        (
-            "~/.ssh/id_*",
-            "id_rsa",
-            "id_dsa",
-            "id_ecdsa",
-            "id_ed25519",
-            "~/.gnupg",
-            "*.ppk",
-        ),
+        _globs("~/.ssh/id_* id_rsa id_dsa id_ecdsa id_ed25519 ~/.gnupg *.ppk"),
         read="deny",
         write="deny",
     ),
@@ -86,21 +82,12 @@ DEFAULTS: tuple[Line, ...] = (
     Line("an ssh setting", ("~/.ssh",), read="pass", write="deny"),
     Line(
         "a file of credentials",
-        (
-            ".netrc",
-            "~/.aws/credentials",
-            ".git-credentials",
-            "~/.config/git/credentials",
-            ".pgpass",
-            ".pypirc",
-            "~/.cargo/credentials",
-            "~/.cargo/credentials.toml",
-            "~/.config/gh/hosts.yml",
-            "~/.config/gcloud/credentials.db",
-            "~/.config/gcloud/application_default_credentials.json",
-            "~/.azure/msal_token_cache.json",
-            "~/.codex/auth.json",
-            "~/.claude/.credentials.json",
+        _globs(
+            ".netrc ~/.aws/credentials .git-credentials ~/.config/git/credentials .pgpass .pypirc"
+            " ~/.cargo/credentials ~/.cargo/credentials.toml ~/.config/gh/hosts.yml"
+            " ~/.config/gcloud/credentials.db"
+            " ~/.config/gcloud/application_default_credentials.json"
+            " ~/.azure/msal_token_cache.json ~/.codex/auth.json ~/.claude/.credentials.json"
         ),
         read="deny",
         write="deny",
@@ -120,28 +107,11 @@ DEFAULTS: tuple[Line, ...] = (
     Line("a part of git's own", (".git",), read="pass", write="deny"),
     Line(
         "a lock file, which its package manager writes",
-        (
-            "package-lock.json",
-            "npm-shrinkwrap.json",
-            "yarn.lock",
-            "pnpm-lock.yaml",
-            "bun.lock",
-            "bun.lockb",
-            "Cargo.lock",
-            "poetry.lock",
-            "uv.lock",
-            "Pipfile.lock",
-            "pdm.lock",
-            "Gemfile.lock",
-            "composer.lock",
-            "go.sum",
-            "flake.lock",
-            "mix.lock",
-            "pubspec.lock",
-            "Podfile.lock",
-            "packages.lock.json",
-            "gradle.lockfile",
-            "deno.lock",
+        _globs(
+            "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb"
+            " Cargo.lock poetry.lock uv.lock Pipfile.lock pdm.lock Gemfile.lock composer.lock"
+            " go.sum flake.lock mix.lock pubspec.lock Podfile.lock packages.lock.json"
+            " gradle.lockfile deno.lock"
         ),
         read="pass",
         write="ask",

@@ -30,17 +30,14 @@ _READERS = frozenset({
     "strings", "tac", "tail", "tr", "uniq", "wc", "xxd", "yamllint", "zcat", "zgrep", "ssh-add",
     "ssh-keygen", "gpg", "age",
 })  # fmt: skip
+# The packers put something else in the place of what they are given.
 _WRITERS = frozenset({
-    "chattr", "chflags", "chgrp", "chmod", "chown", "dos2unix", "ed", "emacs", "ex", "micro",
-    "mkfifo", "mknod", "nano", "nvim", "patch", "pico", "setfacl", "sponge", "tee", "touch",
-    "truncate", "vi", "vim",
+    "bunzip2", "bzip2", "gunzip", "gzip", "unxz", "xz", "zstd", "chattr", "chflags", "chgrp",
+    "chmod", "chown", "dos2unix", "ed", "emacs", "ex", "micro", "mkfifo", "mknod", "nano", "nvim",
+    "patch", "pico", "setfacl", "sponge", "tee", "touch", "truncate", "vi", "vim",
 })  # fmt: skip
 _DELETERS = frozenset({
     "rm", "rmdir", "shred", "srm", "trash", "trash-put", "unlink",
-})  # fmt: skip
-# These put something else in the place of what they are given.
-_PACKERS = frozenset({
-    "bunzip2", "bzip2", "gunzip", "gzip", "unxz", "xz", "zstd",
 })  # fmt: skip
 # Of those that read, the options that name a file to write.
 _OUTPUTS = {
@@ -123,10 +120,6 @@ def _written(name: str, arguments: Sequence[str]) -> Iterable[Use]:
     yield from (Use(word, Right.WRITE, sure=False) for word in inner)
 
 
-def _packed(_name: str, arguments: Sequence[str]) -> Iterable[Use]:
-    return [Use(each, Right.WRITE) for each in operands(arguments)]
-
-
 def _read(name: str, arguments: Sequence[str]) -> Iterable[Use]:
     files = operands(arguments)
     if name in _SCRIPTED and not any(map(_GIVEN.match, arguments)):
@@ -207,7 +200,6 @@ def _specially(name: str, arguments: Sequence[str]) -> Iterable[Use]:
 
 _KNOWN: Mapping[str, Callable[[str, Sequence[str]], Iterable[Use]]] = {
     **dict.fromkeys(_READERS | _SCRIPTED, _read),
-    **dict.fromkeys(_PACKERS, _packed),
     **dict.fromkeys(_WRITERS, _written),
     **dict.fromkeys(_DELETERS, _deleted),
     **dict.fromkeys(_SILENT, _nothing),

@@ -14,7 +14,7 @@ from hookline.shell.wrappers import unwrap
 if TYPE_CHECKING:
     from hookline.shell.texts import TextReader
 
-__all__ = ["Feed", "around", "find_copied_into", "own", "piped_into", "written"]
+__all__ = ["Feed", "around", "own", "piped_into", "written"]
 
 
 class Feed(NamedTuple):
@@ -48,12 +48,8 @@ def piped_into(commands: Sequence[PlainCommand], at: int) -> Feed | None:
         return Feed([], unseen=True) if piped else None
     before = commands[first:at]
     texts = [text for each in before for text in literal_output(each.fields, [])]
-    return Feed(texts, unseen=True, files=find_copied_into(commands, at))
-
-
-def find_copied_into(commands: Sequence[PlainCommand], at: int) -> list[Field]:
-    """The files whose content such a command finds."""
-    return find_copied_files((each.fields, None) for each in commands[commands[at].pipeline : at])
+    files = find_copied_files((each.fields, None) for each in before)
+    return Feed(texts, unseen=True, files=files)
 
 
 def around(text: "TextReader", doubtful: Budget | None, redirected: bool) -> Feed | None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hookline.shell.budget import Budget, Exhausted
 from hookline.shell.carriers import carried, carries, find_copied_files
-from hookline.shell.feeds import Feed, around, find_copied_into, own, piped_into, written
+from hookline.shell.feeds import Feed, around, own, piped_into, written
 from hookline.shell.fields import NOTHING, Field, Reading, Scope, as_source, as_text, joined
 from hookline.shell.inner import Argv, Code, Inner, Stdin, without_schedule
-from hookline.shell.model import MAX_BYTES, MAX_DEPTH, Redirection, ShellText, SimpleCommand
+from hookline.shell.model import MAX_BYTES, MAX_DEPTH, STDIN, Redirection, ShellText, SimpleCommand
 from hookline.shell.plain import PlainCommand, plain_commands
 from hookline.shell.script import Command, Script
 from hookline.shell.variables import programs_in
@@ -209,8 +209,8 @@ class _Splitter:
             name = words[0].rpartition("/")[2]
             if wrapper_named(name) is None and not carries(name):
                 self._budget.spend(4 + len(words) // 4)
-                if command.pipeline != at:
-                    self._note_sources(find_copied_into(commands, at))
+                self._budget.spend(at - command.pipeline)
+                self._note_sources(piped_into(commands, at) if command.pipeline != at else None)
                 full = words if all(map(str.isascii, words)) else tuple(map(as_text, words))
                 self._commands.append(SimpleCommand(full, full, not globs, (), start, end, 0))
                 continue
@@ -241,8 +241,7 @@ class _Splitter:
         self._budget.spend(4 + len(words) // 4)
         unwrapped = unwrap(words, self._budget)
         start, end = place.span or (0, 0)
-        if place.feed is not None:
-            self._note_sources(place.feed.files)
+        self._note_sources(place.feed)
         full = _texts(words)
         self._commands.append(
             SimpleCommand(
@@ -263,13 +262,13 @@ class _Splitter:
         if unwrapped.assigned:
             self._follow_all(programs_in(unwrapped.assigned), place)
         self._follow_all(carried(unwrapped.words), place)
-        program = unwrapped.words[0]
-        if unwrapped.wrappers and program.exact and " " in program.text:
+        if unwrapped.wrappers and unwrapped.words[0].exact and " " in unwrapped.words[0].text:
             # Some give it to a shell: `cross-env-shell 'a && b'`.
-            self._follow_all([Code(program)], place)
+            self._follow(Code(unwrapped.words[0]), place._replace(depth=place.depth + 1))
 
-    def _note_sources(self, files: Sequence[Field]) -> None:
-        self._sources[len(self._commands)] = _texts(files)
+    def _note_sources(self, feed: Feed | None) -> None:
+        if feed is not None and (files := _texts(feed.files)) != (STDIN,):
+            self._sources[len(self._commands)] = files
 
     def _follow_all(self, inners: Iterable[Inner], place: _Place) -> None:
         for inner in inners:
@@ -337,17 +336,14 @@ class _Splitter:
             first, last = (bisect_left(marks, edge) for edge in pipe.left)
             given = [field for fields in output[first:last] for field in fields]
             self._budget.spend(len(given) + last - first)
-            feed = Feed(given, unseen=True, files=self._find_copied(commands[first:last]))
+            files = find_copied_files(
+                (unwrap(each.words, self._budget).words if each.words else (), each.file)
+                for each in filter(None, commands[first:last])
+            )
+            feed = Feed(given, unseen=True, files=files)
             first, last = (bisect_left(marks, edge) for edge in pipe.right)
             feeds.update((each, feed) for each in commands[first:last] if each is not None)
         return feeds
-
-    def _find_copied(self, commands: Sequence[Command | None]) -> list[Field]:
-        """The files whose content these evidently write."""
-        words = (each.words if each is not None else () for each in commands)
-        inner = [unwrap(each, self._budget).words if each else () for each in words]
-        files = [None if each is None else each.file for each in commands]
-        return find_copied_files([*zip(inner, files, strict=True)])
 
 
 def _texts(words: Sequence[Field]) -> tuple[str, ...]:

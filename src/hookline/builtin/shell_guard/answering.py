@@ -1,6 +1,7 @@
 """From an event to an answer: the quick way out, the findings, the mode, the words for people."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
@@ -11,7 +12,6 @@ from msgspec import structs
 from hookline.builtin.shell_guard.left_open import LEAVE_OPEN, may_wait
 from hookline.builtin.shell_guard.model import Finding
 from hookline.builtin.shell_guard.quick import is_plainly_harmless
-from hookline.builtin.shell_guard.rehearsing import rehearse
 from hookline.builtin.shell_guard.surroundings import is_ordinary
 from hookline.builtin.shell_guard.where import Bearings
 from hookline.builtin.shell_guard.world import MAX_STEPS, World
@@ -19,16 +19,28 @@ from hookline.model.answers import PASS, Answer, ask, deny
 from hookline.model.events.base import Event
 from hookline.model.ports import Caller
 from hookline.model.verdicts import Verdict
+from hookline.shell import split
 
 if TYPE_CHECKING:
     from hookline.builtin.shell_guard import Options
 
-__all__ = ["answer"]
+__all__ = ["answer", "rehearse"]
 
 # What a model is given to read at most.
 MAX_REASON = 200
 # Nobody's advice takes more than half of what may be done for one event.
 _MOST_STEPS = MAX_STEPS // 2
+_PLAIN = re.compile(r"[\w./:@+=,~^-]+")
+_MAX_LENGTH = 80
+# What publishes, or makes one directory like another, can say first what it would do.
+_DRY_RUN = {
+    "git": frozenset({"push", "rm"}),
+    "npm": frozenset({"publish"}),
+    "pnpm": frozenset({"publish"}),
+    "cargo": frozenset({"publish"}),
+    "rsync": frozenset[str](),
+}
+_FORCED = re.compile(r"-[A-Za-z]*f[A-Za-z]*")
 
 
 def answer(command: str, event: Event, caller: Caller, options: "Options") -> Answer:
@@ -124,6 +136,36 @@ def _said(finding: Finding, command: str, world: World, options: "Options") -> A
         metadata["safer"] = safer
     say = deny if finding.verdict is Verdict.DENY else ask
     return say(reason, metadata=metadata)
+
+
+def rehearse(command: str) -> str:
+    """The same command as it would change nothing, made of its own words and one option.
+
+    Empty where there is none, or where the text is more than one command.
+    """
+    shell = split(command)
+    if len(shell.commands) != 1 or not shell.plain or shell.commands[0].wrappers:
+        return ""
+    name, *words = shell.commands[0].words
+    if len(command) > _MAX_LENGTH or not all(map(_PLAIN.fullmatch, words)):
+        return ""
+    if "--no-dry-run" in words or "--" in words:
+        return ""
+    if name == "git" and "clean" in words:
+        words = [word.replace("f", "n") if _FORCED.fullmatch(word) else word for word in words]
+        words = ["--dry-run" if word == "--force" else word for word in words]
+    elif name == "git" and "branch" in words:
+        words = ["-d" if word == "-D" else word for word in words]
+    elif name == "find" and words[-1:] == ["-delete"]:
+        words[-1] = "-print"
+    elif name in _DRY_RUN:
+        verb = next((at for at, word in enumerate(words) if word in _DRY_RUN[name]), -1)
+        if verb < 0 and _DRY_RUN[name]:
+            return ""
+        words.insert(verb + 1, "--dry-run")
+    else:
+        return ""
+    return " ".join((name, *words))
 
 
 def _visible(words: str, room: int) -> str:
