@@ -16,8 +16,7 @@ from hookline.engine.plan import Bound
 from hookline.handlers.builtin import Instant
 from hookline.model.answers import PASS, Answer, allow, ask, deny, halt
 from hookline.model.denials import MAX_ACTS, Denial, DeniedAct, call_digest, with_denial
-from hookline.model.events import PreToolUse
-from hookline.model.events.base import Event
+from hookline.model.events import Event, PreToolUse
 from hookline.model.hook import HandlerSpec, Hook
 from hookline.model.memory import SessionMemory, combined, taught
 from hookline.model.outcome import Outcome, Run

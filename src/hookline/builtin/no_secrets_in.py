@@ -14,9 +14,7 @@ from msgspec import Struct
 from hookline.builtin._git_head import checkout_at, placed
 from hookline.builtin._staged import read_staged_lines
 from hookline.model.answers import PASS, Answer, ask, deny
-from hookline.model.events.base import Event
-from hookline.model.events.prompt import PromptEvent, SteeringSubmit
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import Event, PromptEvent, SteeringSubmit, ToolEvent
 from hookline.model.ports import Caller
 from hookline.model.tools import Tool, ToolKind
 from hookline.shell import MAX_BYTES, SimpleCommand, split

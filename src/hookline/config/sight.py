@@ -11,7 +11,7 @@ from functools import cache
 from msgspec import Struct
 
 from hookline.model.errors import HandlerUnavailable
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.ports import NOBODY, Caller
 
 __all__ = ["Sight", "Spot", "forget_sight", "sight_of"]

@@ -9,8 +9,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from hookline.model.events.base import Event
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import Event, ToolEvent
 from hookline.model.ports import Call
 from hookline.model.variables import clean_path, loads_code
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from hookline.builtin.no_workarounds.doings import Doing
 from hookline.model.answers import Answer
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import ToolEvent
 from hookline.model.tools import ToolKind
 from hookline.secrets import redact
 from hookline.shell import MAX_BYTES, split

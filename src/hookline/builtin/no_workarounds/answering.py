@@ -7,7 +7,7 @@ from hookline.builtin.no_workarounds.doings import Deed, Doing
 from hookline.builtin.no_workarounds.matching import same
 from hookline.model.answers import PASS, Answer, ask, context, deny
 from hookline.model.denials import Denial, DeniedAct, call_digest
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import ToolEvent
 from hookline.model.ports import Caller
 
 __all__ = ["answer"]

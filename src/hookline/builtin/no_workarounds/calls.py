@@ -9,7 +9,7 @@ from hookline.builtin.no_workarounds.branches import named_branch
 from hookline.builtin.no_workarounds.doings import RIGHTS, Deed, Doing, Ground, on_paths
 from hookline.builtin.no_workarounds.network import addressed
 from hookline.builtin.no_workarounds.shell import shell_doings
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import ToolEvent
 from hookline.model.ports import Caller
 from hookline.model.tools import ToolKind
 

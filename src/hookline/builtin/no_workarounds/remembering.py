@@ -13,7 +13,7 @@ from hookline.builtin.no_workarounds.doings import Deed, Doing
 from hookline.builtin.no_workarounds.matching import ALL_OF_IT, FILED, in_python
 from hookline.model.answers import Answer
 from hookline.model.denials import Denial, DeniedAct, call_digest
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import ToolEvent
 from hookline.model.outcome import Outcome, Run
 from hookline.model.ports import Caller
 from hookline.model.text import visible

@@ -14,7 +14,7 @@ from msgspec import Struct
 from hookline.handlers._judge.hiding import hides_more
 from hookline.model.answers import Answer
 from hookline.model.errors import HandlerUnavailable
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.ports import Call
 
 __all__ = ["PROMPT_CAP", "Fence", "Question", "Style", "Unseen", "ready"]
