@@ -1,6 +1,5 @@
 """Cursor's hooks.json: where it is, and our entries in it."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -26,6 +25,7 @@ class CursorHooks(JsonSettings):
     id = "cursor"
     support = Cursor.support
     clients = ("cursor", "cursor-agent")
+    user_file = project_file = ".cursor/hooks.json"
     grouped = False
     frame: ClassVar[Mapping[str, object]] = {"version": 1}
     left_out: ClassVar[Mapping[str, str]] = {
@@ -34,21 +34,6 @@ class CursorHooks(JsonSettings):
         "afterFileEdit": _TOLD_BEFORE,
     }
     matcher: ClassVar[str] = "^(?!Shell$|MCP:)"
-
-    def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
-        """One file; a project has no other than the one that git carries."""
-        user, project = self.places(machine)
-        return [user if scope is Scope.USER else project]
-
-    def places(self, machine: Machine) -> Sequence[Target]:
-        """The user's file and the project's."""
-        user, project = (
-            os.path.join(base, ".cursor", "hooks.json") for base in (machine.home, machine.project)
-        )
-        return [
-            Target(file=user, scope=Scope.USER),
-            Target(file=project, scope=Scope.PROJECT, personal=False),
-        ]
 
     def handler(self, event: str, call: Call) -> Mapping[str, object]:
         """Seconds; a gate that crashes, hangs or answers nonsense stays shut."""
