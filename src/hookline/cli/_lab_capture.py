@@ -17,7 +17,7 @@ from hookline.model.text import visible
 
 if TYPE_CHECKING:
     from hookline.lab.capturing import Captured, Played, Recorder
-    from hookline.lab.differences import Difference, Drift
+    from hookline.lab.drift import Difference, Drift
     from hookline.lab.ports import Client, Program, Room
     from hookline.lab.scenarios import Scenario
 
@@ -251,7 +251,7 @@ _COLOURS = {"new": "green", "vanished": "red", "changed": "yellow"}
 
 
 def _tell_drift(found: "Drift") -> None:
-    from hookline.lab.differences import Kind
+    from hookline.lab.drift import Kind
 
     click.secho(f"{visible(found.client)} {visible(found.was)} → {visible(found.now)}", bold=True)
     for each in found.differences:

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.lab.differences import Difference, Drift, Kind
+from hookline.lab.drift import Difference, Drift, Kind
 from hookline.lab.recordings import RecordingError
 
 __all__ = ["compare_effects", "effects", "with_effects"]

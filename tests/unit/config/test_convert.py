@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from hookline.config.convert import convert, problems_in
+from hookline.config.compile import convert, problems_in
 from hookline.config.document import Document, read_document
 from hookline.model.errors import ConfigError, Problem
 

@@ -5,13 +5,13 @@ data: the marks make it harder, and nothing makes it impossible.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 import msgspec
 from msgspec import Struct
 
-from hookline.handlers._judge.hiding import hides_more
 from hookline.model.answers import Answer
 from hookline.model.errors import HandlerUnavailable
 from hookline.model.events import Event
@@ -99,7 +99,7 @@ def ready(question: Question, *, redacts: bool, strict: bool) -> Question:
     # File names that are no UTF-8 come as half characters, which no request can hold.
     text = question.text.encode("utf-8", "replace").decode()
     sent = redact(text).text if redacts else text
-    if strict and hides_more(text, sent):
+    if strict and _hides_more(text, sent):
         raise Unseen("what looks like a secret in it may be a command, and no model is shown it")
     return msgspec.structs.replace(question, text=sent)
 
@@ -109,3 +109,29 @@ def _written(value: Any) -> str:
         return msgspec.json.encode(value, order="sorted").decode()
     except (TypeError, UnicodeError, RecursionError):
         return str(value)
+
+
+_BREAK = r"(?:\r?\n|(?:\\+r)?\\+n)"  # as it is, or as JSON writes it
+_HEADER = r"[A-Z][A-Za-z-]{2,30}: [A-Za-z0-9,./+=-]+"
+_FULL = r"[A-Za-z0-9+/]{60,76}"
+# A short line could be a command's name; one of a key has more than small letters in it.
+_LAST = r"(?=[^\s\\]*[A-Z0-9])[A-Za-z0-9+/]{1,76}={0,2}"
+_KEY = re.compile(
+    rf"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----{_BREAK}"
+    rf"(?:{_HEADER}{_BREAK}){{0,8}}(?:{_BREAK})?(?:{_FULL}{_BREAK}){{0,300}}(?:{_LAST}{_BREAK})?"
+    rf"(?:=[A-Za-z0-9+/]{{4}}{_BREAK})?-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----"
+)
+# No secret has a blank in it, or what a shell would act on; a command can hardly do without.
+_TELLING = (r"\$[({]", "`", r"[;|&<>]", r"\s", r"\\+[nrtvf]", r"\\+u00")
+
+
+def _hides_more(text: str, redacted: str) -> bool:
+    """Whether what was taken out has in it what a secret has not.
+
+    Whoever writes a command chooses where its secrets seem to be, and a shell runs what is there.
+    """
+    if text == redacted:
+        return False
+    # Markers have nothing of all this, so whatever is rarer now was taken out.
+    before, after = _KEY.sub("", text), _KEY.sub("", redacted)
+    return any(len(re.findall(sign, after)) < len(re.findall(sign, before)) for sign in _TELLING)
