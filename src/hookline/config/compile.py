@@ -23,7 +23,7 @@ from hookline.model.hook import Hook, Layer
 from hookline.model.models import ModelEntry, mistakes_in
 from hookline.model.ports import NativeFiles
 
-__all__ = ["MAX_INCLUDES", "compile_file", "convert", "problems_in"]
+__all__ = ["MAX_INCLUDES", "compile_file", "convert"]
 
 MAX_INCLUDES = 8
 """How deep files may include each other."""
@@ -275,19 +275,6 @@ def convert(doc: Document, into: type[T]) -> T:
     try:
         return msgspec.convert(doc.data, into, strict=True)
     except msgspec.ValidationError as error:
-        raise ConfigError(_explain(doc, into, error)) from None
+        from hookline.config import mistakes  # most files have none
 
-
-def problems_in(doc: Document, into: type[Any]) -> list[Problem]:
-    """Every mistake that keeps the data from being ``into``, in the order of their lines."""
-    try:
-        msgspec.convert(doc.data, into, strict=True)
-    except msgspec.ValidationError as error:
-        return _explain(doc, into, error)
-    return []
-
-
-def _explain(doc: Document, into: type[Any], error: msgspec.ValidationError) -> list[Problem]:
-    from hookline.config.mistakes import mistakes_in
-
-    return mistakes_in(doc, into, error)
+        raise ConfigError(mistakes.mistakes_in(doc, into, error)) from None

@@ -101,12 +101,6 @@ class Place:
         with suppress(OSError):
             self._send({"signal": [pid, number]}, ())
 
-    def end_all(self, grace: float = 3.0) -> None:
-        """End whatever runs here: asked first, killed after ``grace`` seconds."""
-        left = self._ask({"end": grace}, ()).get("ended", 0)
-        if left:
-            raise HooklineError(f"{left} processes of the session could not be ended")
-
     def close(self) -> None:
         """End whatever runs here, and the place itself."""
         with suppress(OSError):
