@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hookline.builtin import no_workarounds
-from hookline.builtin.no_workarounds.calls import doings
+from hookline.builtin.no_workarounds.remembering import doings
 from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
 from hookline.handlers.builtin import Instant

@@ -212,8 +212,7 @@ def drift(folders: tuple[str, ...], effects: tuple[str, str] | None, as_json: bo
 
     Exits with 1 when there is a difference, and with 0 when there is none.
     """
-    from hookline.lab.drift import compare
-    from hookline.lab.effect_reports import with_effects
+    from hookline.lab.drift import compare, with_effects
     from hookline.lab.recordings import read_recordings
 
     if len(folders) > 2:
@@ -241,7 +240,7 @@ def _known(client: str) -> Sequence[str]:
 
 
 def _compared(old: str, new: str) -> "Sequence[Difference]":
-    from hookline.lab.effect_reports import compare_effects, effects
+    from hookline.lab.drift import compare_effects, effects
 
     was, now = (effects(Path(each).read_bytes(), each) for each in (old, new))
     return compare_effects(was, now)

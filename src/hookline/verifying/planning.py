@@ -1,19 +1,23 @@
 """Which probes are played on a client, with which words, and what needs no session to be said."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 from secrets import token_hex
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+import hookline.verifying.probes
 from hookline.lab.ports import Client
 from hookline.lab.script import Agent, Script, Turn
-from hookline.model.errors import HooklineError
+from hookline.model.errors import HooklineError, UnknownNameError
 from hookline.model.support import EventSupport, Support
-from hookline.verifying.lines import Line, Names, Part, Probe, Scene, State
+from hookline.verifying.lines import ASKED, Line, Names, Part, Probe, Scene, State
 
-__all__ = ["Plan", "Played", "make_plan", "promise"]
+__all__ = ["Plan", "Played", "chosen", "make_plan", "probes", "promise"]
 
 # What is said instead and still keeps the thing from happening: that has to be seen too.
 _PROTECTS = frozenset({"deny", "halt", "latch"})
@@ -219,3 +223,28 @@ def _unsayable(client: Client, turns: Iterable[Turn]) -> str:
             if isinstance(act, Agent) and (why := _unsayable(client, act.turns)):
                 return why
     return ""
+
+
+@cache
+def probes() -> tuple[Probe, ...]:
+    """All of them, scene by scene."""
+    names = sorted(info.name for info in iter_modules(hookline.verifying.probes.__path__))
+    found: list[Probe] = []
+    for name in names:
+        if not name.startswith("_"):
+            found += import_module(f"hookline.verifying.probes.{name}").PROBES
+    return tuple(sorted(found, key=lambda probe: (probe.scene.order, probe.order)))
+
+
+def chosen(ids: tuple[str, ...]) -> tuple[Probe, ...]:
+    """The probes of these ids with the twins they lean on, or all. Raises UnknownNameError."""
+    known = {probe.id: probe for probe in probes()}
+    for name in ids:
+        if name not in known:
+            raise UnknownNameError("line", name, sorted(known))
+    if not ids:
+        return probes()
+    wanted = {*ids, *(known[name].twin for name in ids)}
+    if any(known[name].person for name in ids):
+        wanted.add(ASKED)
+    return tuple(probe for probe in probes() if probe.id in wanted)

@@ -11,7 +11,6 @@ from hookline.dialects._support import load_support
 from hookline.dialects._translate import PASSED
 from hookline.dialects._wire import decision, line, permission
 from hookline.dialects.claude_code.outputs import in_shape, read_text
-from hookline.dialects.claude_code.words import native_word
 from hookline.model.answers import PASS, Answer
 from hookline.model.events import ConfigChange, Event, SteeringSubmit, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Substitution, Translated
@@ -19,7 +18,7 @@ from hookline.model.ports import Caller
 from hookline.model.tools import Tool, ToolKind, ToolRow, ToolTable
 from hookline.model.verdicts import Verdict
 
-__all__ = ["ClaudeCode"]
+__all__ = ["ClaudeCode", "native_word"]
 
 _K = ToolKind
 _SHELL = ToolRow(_K.SHELL, {"command": "command"})
@@ -255,3 +254,36 @@ class ClaudeCode(JsonDialect):
             return answer
         changed = self.meant(event.tool, answer.rewrite.input) or None
         return replace(answer, rewrite=replace(answer.rewrite, input=changed))
+
+
+# Native event → the field, the words it may hold, and the one that stands for all others.
+_WORDS: Mapping[str, tuple[str, frozenset[str], str]] = {
+    "SessionStart": (
+        "source",
+        frozenset({"startup", "resume", "clear", "compact", "fork"}),
+        "startup",
+    ),
+    "SessionEnd": (
+        "reason",
+        frozenset({"clear", "resume", "logout", "prompt_input_exit", "other"}),
+        "other",
+    ),
+    "Setup": ("trigger", frozenset({"init", "maintenance"}), "init"),
+    "PreCompact": ("trigger", frozenset({"manual", "auto"}), "auto"),
+    "PostCompact": ("trigger", frozenset({"manual", "auto"}), "auto"),
+}
+# Gemini CLI's one word for what is asked of a person.
+_KINDS = {"ToolPermission": "permission_prompt"}
+
+
+def native_word(native: str, event: Event) -> tuple[str, str] | None:
+    """The field and Claude Code's word in it, for fields whose words are known."""
+    if native == "Notification":
+        kind = getattr(event, "kind", "")
+        return "kind", _KINDS.get(kind, kind)
+    row = _WORDS.get(native)
+    if row is None:
+        return None
+    field, words, default = row
+    said = getattr(event, field, "")
+    return field, said if said in words else default
