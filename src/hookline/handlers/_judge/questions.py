@@ -6,7 +6,10 @@ data: the marks make it harder, and nothing makes it impossible.
 
 import os
 import re
+from collections import OrderedDict
 from collections.abc import Mapping
+from hashlib import sha256
+from time import monotonic
 from typing import Any, Protocol
 
 import msgspec
@@ -17,7 +20,7 @@ from hookline.model.errors import HandlerUnavailable
 from hookline.model.events import Event
 from hookline.model.ports import Call
 
-__all__ = ["PROMPT_CAP", "Fence", "Question", "Style", "Unseen", "ready"]
+__all__ = ["PROMPT_CAP", "Fence", "Question", "Remembered", "Style", "Unseen", "key_of", "ready"]
 
 PROMPT_CAP = 200_000
 """The longest question, in characters. A part of an event would be judged as if it were all."""
@@ -135,3 +138,35 @@ def _hides_more(text: str, redacted: str) -> bool:
     # Markers have nothing of all this, so whatever is rarer now was taken out.
     before, after = _KEY.sub("", text), _KEY.sub("", redacted)
     return any(len(re.findall(sign, after)) < len(re.findall(sign, before)) for sign in _TELLING)
+
+
+class Remembered:
+    """The last verdicts, the oldest forgotten first."""
+
+    def __init__(self, seconds: float, entries: int) -> None:
+        self._seconds = seconds
+        self._entries = entries
+        self._kept: OrderedDict[bytes, tuple[float, Answer]] = OrderedDict()
+
+    def get(self, key: bytes) -> Answer | None:
+        """The verdict, unless it is too old."""
+        found = self._kept.get(key)
+        if found is None:
+            return None
+        until, answer = found
+        if monotonic() >= until:
+            del self._kept[key]
+            return None
+        return answer
+
+    def keep(self, key: bytes, answer: Answer) -> None:
+        """Remember a verdict."""
+        self._kept.pop(key, None)
+        self._kept[key] = (monotonic() + self._seconds, answer)
+        while len(self._kept) > self._entries:
+            self._kept.popitem(last=False)
+
+
+def key_of(model: str, question: Question) -> bytes:
+    """Equal for the same question to the same model; says nothing of what was asked."""
+    return sha256(model.encode() + b"\0" + msgspec.json.encode(question)).digest()
