@@ -26,6 +26,7 @@ __all__ = [
     "dsn_option",
     "filter_options",
     "known_dialect",
+    "known_event",
     "moment",
     "opened",
     "verdict_word",
@@ -61,7 +62,7 @@ def filter_options(command: F) -> F:
     for option in reversed(
         [
             click.option("--session", help="Of this session; the beginning of its id will do."),
-            click.option("--event", callback=_event, help="The event, such as pre_tool_use."),
+            click.option("--event", callback=known_event, help="The event, such as pre_tool_use."),
             click.option(
                 "--verdict",
                 type=click.Choice([*(each.value for each in Verdict), _FAILED]),
@@ -87,7 +88,8 @@ def filter_options(command: F) -> F:
     return command
 
 
-def _event(ctx: click.Context, param: click.Parameter, event: str | None) -> str | None:
+def known_event(ctx: click.Context, param: click.Parameter, event: str | None) -> str | None:
+    """For an option that takes an event. Raises BadParameter for one that there is not."""
     if event is not None and event not in EVENTS:
         hint = nearest(event, EVENTS) or "`hookline matrix --events` lists them"
         raise click.BadParameter(f"no event is called `{visible(event)}`; {hint}")
