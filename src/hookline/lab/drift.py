@@ -175,12 +175,7 @@ def _fields(event: str, old: Sequence[Recording], new: Sequence[Recording]) -> I
     known, promised, after = (
         Shape(each.around for each in side) for side in (old, _ours(old) or old, new)
     )
-    for path in _there_is_a_place_for(known, after):
-        yield Difference(kind=Kind.NEW_FIELD, event=event, field=path, now=after.said(path))
-    for path in _there_is_a_place_for(after, known):
-        kind = Kind.VANISHED_FIELD if promised.is_always_there(path) else Kind.FIELD_NOT_SEEN
-        yield Difference(kind=kind, event=event, field=path, was=known.said(path))
-    yield from _types(event, "", known, after)
+    yield from _own_fields(event, "", known, promised, after, inside=False)
 
 
 def _tools(event: str, old: Sequence[Recording], new: Sequence[Recording]) -> Iterator[Difference]:
@@ -195,22 +190,23 @@ def _tools(event: str, old: Sequence[Recording], new: Sequence[Recording]) -> It
             Shape(each.own for each in side)
             for side in (before[tool], ours or before[tool], after[tool])
         )
-        for found in _tool_fields(event, tool, known, promised, now):
+        for found in _own_fields(event, tool, known, promised, now, inside=True):
             # With the same scripts the model asks the same: only then is it the client's doing.
             asked = found.field.partition(".")[0] in ASKED
             scripted = asked and not ours and found.kind is not Kind.CHANGED_TYPE
             yield replace(found, kind=Kind.SCRIPTED) if scripted else found
 
 
-def _tool_fields(
-    event: str, tool: str, known: Shape, promised: Shape, after: Shape
+def _own_fields(
+    event: str, tool: str, known: Shape, promised: Shape, after: Shape, *, inside: bool
 ) -> Iterator[Difference]:
+    """What one of both has alone: with ``inside``, only below the top."""
     for path in _there_is_a_place_for(known, after):
-        if parent(path):
+        if parent(path) or not inside:
             now = after.said(path)
             yield Difference(kind=Kind.NEW_FIELD, event=event, tool=tool, field=path, now=now)
     for path in _there_is_a_place_for(after, known):
-        if parent(path):
+        if parent(path) or not inside:
             kind = Kind.VANISHED_FIELD if promised.is_always_there(path) else Kind.FIELD_NOT_SEEN
             was = known.said(path)
             yield Difference(kind=kind, event=event, tool=tool, field=path, was=was)
@@ -250,15 +246,11 @@ def _variables(
     ours, theirs = _ours(old), _ours(new)
     if not ours or not theirs:
         return
-    before, after = (_names(side) for side in (ours, theirs))
+    before, after = ([set(each.env_added) for each in side] for side in (ours, theirs))
     for name in sorted(set().union(*after) - set().union(*before)):
         yield Difference(kind=Kind.NEW_VARIABLE, event=event, field=name)
     for name in sorted(set.intersection(*before) - set().union(*after)):
         yield Difference(kind=Kind.VANISHED_VARIABLE, event=event, field=name)
-
-
-def _names(recordings: Sequence[Recording]) -> list[set[str]]:
-    return [set(each.env_added) for each in recordings]
 
 
 # ── sorting ─────────────────────────────────────────────────────────────────────────────────

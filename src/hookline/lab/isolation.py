@@ -9,7 +9,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Condition, Lock, Thread
@@ -185,14 +185,9 @@ def _opened(how: str) -> Place:
     finally:
         theirs.close()
     held = Place(holder, ours)
-    _or(held.close, held.begin)
-    return held
-
-
-def _or(undo: Callable[[], None], attempt: Callable[[], object]) -> None:
-    """``attempt``, undone when it does not succeed."""
     try:
-        attempt()
+        held.begin()
     except BaseException:
-        undo()
+        held.close()
         raise
+    return held

@@ -46,7 +46,7 @@ class CodexHooks(JsonSettings):
 
     def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
         """Switches, files that Codex refuses, and trust: in the project, and in each hook."""
-        config = _config(machine)
+        config = _toml(machine.read(self.trust_file(machine)))
         voided = [flaw for each in installed for flaw in _voided(each)]
         return [
             *_switched_off(machine, config),
@@ -135,10 +135,6 @@ def _place(key: str) -> tuple[str, ...]:
 
 def _home(machine: Machine) -> str:
     return machine.env.get("CODEX_HOME") or os.path.join(machine.home, ".codex")
-
-
-def _config(machine: Machine) -> Mapping[str, Any]:
-    return _toml(machine.read(os.path.join(_home(machine), "config.toml")))
 
 
 def _toml(content: bytes | None) -> Mapping[str, Any]:
