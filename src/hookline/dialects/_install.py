@@ -5,7 +5,6 @@ Knows the shapes such files have and the line that calls us; must not know any s
 
 import os
 import shlex
-from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -72,7 +71,7 @@ class _Found:
     """Whether the platform would look for it elsewhere, or the group has a say in it."""
 
 
-class JsonSettings(ABC):
+class JsonSettings:
     """An installer for ``{"hooks": {EVENT: [...]}}``, with groups around handlers or without.
 
     A platform says where its files are and what one handler looks like.
@@ -127,9 +126,9 @@ class JsonSettings(ABC):
             self.timeout_key: self.timeout(event, call),
         }
 
-    @abstractmethod
     def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
-        """What keeps the platform from running our entries right now."""
+        """What keeps the platform from running our entries right now, if that can be seen."""
+        return []
 
     def events(self) -> Sequence[str]:
         """The native events that get an entry: all that the platform has, but those left out."""

@@ -106,8 +106,9 @@ def verify(
         watch(scene)
         asked: list[str] = []
         wish = Wish(permission="ask", person=asked.append) if scene.person else None
+        limit = min(filter(None, (scene.patience, timeout)), default=0.0)
         try:
-            session = stage.play(plan.script(scene), wish=wish, timeout=_limit(scene, timeout))
+            session = stage.play(plan.script(scene), wish=wish, timeout=limit)
         except HooklineError as error:
             if not scene.person:
                 raise
@@ -146,10 +147,6 @@ def _must_have_begun(session: Session, room: Room) -> None:
         f"the client ended with exit code {session.exit_code} before it asked its model "
         f"anything: {words}"
     )
-
-
-def _limit(scene: Scene, timeout: float) -> float:
-    return min(filter(None, (scene.patience, timeout)), default=0.0)
 
 
 def _judge(

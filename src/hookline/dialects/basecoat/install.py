@@ -1,12 +1,12 @@
 """BaseCoat's hooks.json: where runtimes that follow it look, and our entries in it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from hookline.dialects._native import JsonDialect
 from hookline.dialects._spoken import SpokenSettings
 from hookline.dialects.basecoat import DIALECT
-from hookline.model.installing import Call, Inactive, Installed, Machine, Scope
+from hookline.model.installing import Call, Scope
 
 __all__ = ["INSTALLER", "BaseCoatHooks"]
 
@@ -17,7 +17,7 @@ _LAST = 100
 class BaseCoatHooks(SpokenSettings):
     """``hooks.json`` of a project; the specification has no place for a person's own.
 
-    A hook that fails is passed over there, so refusals are said.
+    A hook that fails is passed over there, so refusals are said. Nothing is known of any runtime.
     """
 
     id = "basecoat"
@@ -35,10 +35,6 @@ class BaseCoatHooks(SpokenSettings):
     def handler(self, event: str, call: Call) -> Mapping[str, object]:
         """As everywhere, after all others."""
         return {**super().handler(event, call), "priority": _LAST}
-
-    def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
-        """Nothing is known of any runtime."""
-        return []
 
 
 INSTALLER = BaseCoatHooks()

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from hookline.dialects._install import JsonSettings
 from hookline.dialects.cursor.codec import Cursor
-from hookline.model.installing import Call, Entry, Inactive, Installed, Machine, Scope, Target
+from hookline.model.installing import Call, Entry, Scope, Target
 
 __all__ = ["INSTALLER", "CursorHooks"]
 
@@ -19,7 +19,8 @@ class CursorHooks(JsonSettings):
     """``~/.cursor/hooks.json``, and ``.cursor/hooks.json`` in a project.
 
     Commands and MCP calls have events of their own, on which a question can be put to the person;
-    preToolUse comes before them and can only deny, so there they are left to those events.
+    preToolUse comes before them and can only deny, so there they are left to those events. Whether
+    a workspace is trusted cannot be seen from outside.
     """
 
     id = "cursor"
@@ -63,10 +64,6 @@ class CursorHooks(JsonSettings):
             else entry
             for entry in super().inspect(target, content)
         ]
-
-    def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
-        """Nothing that can be seen from outside: whether a workspace is trusted is not."""
-        return []
 
 
 class _InProjects(CursorHooks):
