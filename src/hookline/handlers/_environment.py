@@ -38,7 +38,8 @@ def hook_directory(call: Call) -> str:
 def hook_environment(call: Call, platform: Mapping[str, str] | None = None) -> dict[str, str]:
     """The whole environment for the hook's program; ``platform`` is what its own one sets."""
     inherited, omitted = _inherited(call)
-    for name, text in {**(platform or {}), **_own(call)}.items():
+    own = call.hook.start.variables if call.hook.start is not None else {}
+    for name, text in {**(platform or {}), **own}.items():
         if _fits(f"{name}={text}", _SYSTEM_CAP):
             inherited[name] = text
         else:
@@ -51,10 +52,6 @@ def hook_environment(call: Call, platform: Mapping[str, str] | None = None) -> d
     if omitted:
         inherited["HOOKLINE_OMITTED"] = ",".join(omitted)
     return inherited
-
-
-def _own(call: Call) -> Mapping[str, str]:
-    return call.hook.start.variables if call.hook.start is not None else {}
 
 
 def _inherited(call: Call) -> tuple[dict[str, str], list[str]]:

@@ -206,7 +206,7 @@ class _Reader:
         return ""
 
     def _report(self, node: Node, message: str, hint: str = "") -> None:
-        self.problems.append(Problem(self._file, _line_of(node), message, hint))
+        self.problems.append(Problem(self._file, int(node.start_mark.line) + 1, message, hint))
 
 
 def _label(path: str) -> str:
@@ -247,11 +247,6 @@ def _nodes_of(raw: bytes, file: str) -> Node | None:
     if problems:
         raise ConfigError(problems)
     return node
-
-
-def _line_of(node: Node) -> int:
-    """The line a node begins on."""
-    return int(node.start_mark.line) + 1
 
 
 def _kind_of(node: Node) -> str:

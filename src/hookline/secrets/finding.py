@@ -11,13 +11,14 @@ from typing import Any
 
 from msgspec import Struct
 
+from hookline.secrets.compiling import compiled, options, searcher
 from hookline.secrets.forms import Rule
 from hookline.secrets.hints import literal, token_hints
 from hookline.secrets.likely import Scope, accepts, is_example
 from hookline.secrets.places import PLACES, Place
 from hookline.secrets.rules import RULES
 
-__all__ = ["Found", "Secret", "find", "searcher"]
+__all__ = ["Found", "Secret", "find"]
 
 Secret = tuple[int, int, str]
 """Where a secret starts and ends, and its family."""
@@ -58,7 +59,7 @@ def _head_look() -> Any:
 @cache
 def _rule(number: int) -> tuple[Rule, Any, range]:
     """A rule with its regex and the numbers of its groups; few texts need more than one."""
-    regex = _compiled(RULES[number].regex)
+    regex = compiled(RULES[number].regex)
     return RULES[number], regex, range(1, regex.groups + 1)
 
 
@@ -72,7 +73,7 @@ def _choice() -> Any:
     """The numbers of the rules of which a keyword is in a text."""
     import re2
 
-    any_case = _options()
+    any_case = options()
     any_case.case_sensitive = False
     chosen = re2.Set.SearchSet(any_case)
     for rule in RULES:
@@ -99,7 +100,7 @@ def _readers() -> Sequence[Sequence[Reader]]:
 @cache
 def _lone_readers() -> Sequence[tuple[Any, Reader]]:
     return [
-        (_compiled(place.head, capture=False).finditer, _reader(number, place))
+        (compiled(place.head, capture=False).finditer, _reader(number, place))
         for number, place in enumerate(PLACES)
         if place.alone
     ]
@@ -217,30 +218,3 @@ def _is_whole(text: bytes, end: int | None) -> bool:
 
 
 _ON = frozenset({b"-", b"_", b"=", b"+", b"/", b"%"})
-
-
-_MEMORY = 16 << 20
-
-
-def _options(*, capture: bool = True) -> Any:
-    """Any byte is a character: what is no UTF-8 must not end a secret early."""
-    import re2  # loaded with the first text that needs it
-
-    made = re2.Options()
-    made.encoding = re2.Options.Encoding.LATIN1
-    made.log_errors = False
-    made.never_capture = not capture
-    made.max_mem = _MEMORY
-    return made
-
-
-def _compiled(source: str, *, capture: bool = True) -> Any:
-    """A regex over bytes."""
-    import re2
-
-    return re2.compile(source.encode("ascii"), _options(capture=capture))
-
-
-def searcher(sources: Sequence[str]) -> Any:
-    """One search for the first match of any of these."""
-    return _compiled("|".join(f"(?:{each})" for each in sources), capture=False).search

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from hookline.secrets.accelerating import NO_HINTS, Hints, compiled
-from hookline.secrets.finding import searcher
+from hookline.secrets.compiling import searcher
 from hookline.secrets.forms import ASSIGNS_HINT, Rule
 from hookline.secrets.places import PLACES
 from hookline.secrets.rules import RULES
@@ -172,6 +172,7 @@ def _hints_by_re2(text: bytes) -> Hints | None:
     return found
 
 
+# What a process has looked through so far: one that does much is worth making faster.
 _TEXTS = 16
 _VOLUME = 256 << 10
 """From so many texts and bytes on it is worth a second of work to look faster: a process that was

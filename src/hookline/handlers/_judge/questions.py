@@ -141,7 +141,11 @@ def _hides_more(text: str, redacted: str) -> bool:
 
 
 class Remembered:
-    """The last verdicts, the oldest forgotten first."""
+    """The last verdicts, the oldest forgotten first.
+
+    Belongs to one hook of one loaded config, so that no other config's verdict is ever taken for
+    its own; what failed is not in it.
+    """
 
     def __init__(self, seconds: float, entries: int) -> None:
         self._seconds = seconds
