@@ -20,8 +20,8 @@ import msgspec
 from msgspec import Struct
 
 from hookline import matrix, registry
+from hookline.matrix import FIRES, TOPICS, Proof, Proofs
 from hookline.model.errors import HooklineError
-from hookline.model.evidence import FIRES, TOPICS, Proof, Proofs
 from hookline.model.support import Support
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -60,7 +60,8 @@ def hook(
         raise IllegalValueError(f"`priority` is a number from 0 to 100, got {priority}")
     is_guard = any(EVENTS[event].gate for event in events) if guard is None else guard
     limit = None if timeout is None else seconds(timeout)
-    on_failure = _word(OnError, "on_error", on_error) if on_error else _default(is_guard)
+    usual = OnError.BLOCK if is_guard else OnError.WARN
+    on_failure = _word(OnError, "on_error", on_error) if on_error else usual
     how = _word(Mode, "mode", mode)
     matcher = _matcher(match, events)
 
@@ -98,10 +99,6 @@ def _check_events(events: tuple[str, ...]) -> None:
         if event not in EVENTS:
             hint = nearest(event, EVENTS)
             raise IllegalValueError(f"no event is called `{event}`. {hint}".strip())
-
-
-def _default(is_guard: bool) -> OnError:
-    return OnError.BLOCK if is_guard else OnError.WARN
 
 
 def _word(kind: type[W], key: str, word: str) -> W:

@@ -3,27 +3,106 @@ and as Markdown."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
 from hookline import registry
 from hookline.model.events import EVENTS
-from hookline.model.evidence import FIRES, STATES, Evidence, Proofs, State, evidence
 from hookline.model.support import EventSupport, Support
 
 __all__ = [
     "CAPABILITIES",
+    "FIRES",
     "MARKS",
+    "STATES",
+    "TOPICS",
     "Cell",
     "Platform",
+    "Proof",
+    "Proofs",
     "as_json",
     "as_markdown",
     "capability_rows",
     "event_rows",
     "platforms",
 ]
+
+# Beside the cells of an event: that it reaches us at all.
+FIRES = "fires"
+
+# What can be shown of a platform and is no cell of an event; `failure.daemon-killed` is one.
+TOPICS = (
+    *("install", "uninstall", "trusted", "untrusted", "failure", "daemon", "several", "limits"),
+    *("mcp", "subagent", "patch", "resume", "compaction", "continuation", "secrets", "verify"),
+)
+
+_State = Literal["proven", "specified", "unknown"]
+STATES: tuple[_State, ...] = ("proven", "specified", "unknown")
+
+
+class Proof(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Tests that showed one claim on one version of a real client."""
+
+    claim: str
+    client: str
+    """As the lab calls it."""
+    version: str
+    tests: tuple[str, ...]
+
+
+class Proofs(Struct, frozen=True, forbid_unknown_fields=True):
+    """All that was shown of a platform; ``evidence.toml`` in its dialect."""
+
+    proven: tuple[Proof, ...] = ()
+    """Cells of the support table."""
+    also: tuple[Proof, ...] = ()
+    """What no cell stands for."""
+
+    def find(self, claim: str) -> Proof | None:
+        """The proof of a cell."""
+        return next((proof for proof in self.proven if proof.claim == claim), None)
+
+
+class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How one cell is known."""
+
+    state: _State
+    client: str = ""
+    version: str = ""
+    test: str = ""
+    more: tuple[str, ...] = ()
+    """Further tests that show the same."""
+    source: str = ""
+
+
+def _claimed(native: str, cell: str, value: str = "yes") -> str:
+    """What a test says it proves: ``PreToolUse.deny``, and ``PreToolUse.halt=latch`` for what
+    is said instead.
+
+    The value is part of it, so that a cell which comes to mean something else is proven no more.
+    """
+    return f"{native}.{cell}" if value == "yes" else f"{native}.{cell}={value}"
+
+
+def evidence(support: Support, row: EventSupport, cell: str, proofs: Proofs) -> Evidence:
+    """How a cell of an event is known."""
+    value = "yes" if cell == FIRES else row.instead(cell)
+    proof = proofs.find(_claimed(row.native, cell, value))
+    if proof is not None and proof.tests:
+        first, *more = proof.tests
+        return Evidence(
+            state="proven",
+            client=support.client,
+            version=proof.version,
+            test=first,
+            more=tuple(more),
+        )
+    if row.source.strip():
+        return Evidence(state="specified", source=row.source)
+    return Evidence(state="unknown")
+
 
 # (what a person wants, canonical event, cell)
 CAPABILITIES: tuple[tuple[str, str, str], ...] = (
@@ -47,7 +126,7 @@ CAPABILITIES: tuple[tuple[str, str, str], ...] = (
 )
 
 # Behind the value, for whoever sees no colours.
-MARKS: Mapping[State, str] = {"proven": " ✓", "specified": "", "unknown": " ?"}
+MARKS: Mapping[_State, str] = {"proven": " ✓", "specified": "", "unknown": " ?"}
 
 
 class Cell(Struct, frozen=True):
@@ -55,7 +134,7 @@ class Cell(Struct, frozen=True):
 
     value: str
     evidence: Evidence | None = None
-    """None where the platform has no such event, and so nothing is claimed."""
+    """None where the platform has no such event, and so nothing is _claimed."""
 
     def __str__(self) -> str:
         return self.value + (MARKS[self.evidence.state] if self.evidence else "")
@@ -88,7 +167,7 @@ class Platform(Struct, frozen=True):
             for cell, value in {FIRES: "yes", **row.cells}.items():
                 yield native, cell, Cell(value, self.known([row], cell))
 
-    def counts(self) -> dict[State, int]:
+    def counts(self) -> dict[_State, int]:
         """How many cells are known in which way."""
         found = [cell.evidence.state for _, _, cell in self.cells() if cell.evidence]
         return {state: found.count(state) for state in STATES}

@@ -60,12 +60,11 @@ def _plugin(kind: str, name: str) -> Any:
 @cache
 def handlers() -> Mapping[str, HandlerModule]:
     """Every handler module by name."""
-    modules = {name: import_module(f"hookline.handlers.{name}") for name in _handler_names()}
+    modules = {
+        name: import_module(f"hookline.handlers.{name}")
+        for name in _module_names("hookline.handlers")
+    }
     return {name: cast(HandlerModule, module) for name, module in modules.items()}
-
-
-def _handler_names() -> list[str]:
-    return _module_names("hookline.handlers")
 
 
 @cache

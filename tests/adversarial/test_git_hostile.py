@@ -16,8 +16,8 @@ from hookline.builtin import (
     no_secrets_in,
     snapshot,
 )
+from hookline.cli.install import travels
 from hookline.git import find_repository
-from hookline.installing.git import travels
 from hookline.model.answers import PASS
 from hookline.model.events import (
     Event,

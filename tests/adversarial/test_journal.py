@@ -442,7 +442,7 @@ def test_a_disk_that_became_read_only_is_a_warning(tmp_path: Path) -> None:
             async with a_journal(path) as journal:
                 assert "cannot be written" in await journal.write(second)
                 with Reader(str(path)) as reader:
-                    assert reader.stats().events == 1, "what is there can still be read"
+                    assert len(reader.query()) == 1, "what is there can still be read"
                 remount(disk, "rw")
                 await until(lambda: not journal._ledger.waiting)
                 assert await journal.write(third) == ""

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import matrix
+from hookline.matrix import TOPICS
 from hookline.model.errors import HooklineError
-from hookline.model.evidence import TOPICS
 
 # The tools are scripts of their own, so a test needs a road to them.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))

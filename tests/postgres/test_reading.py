@@ -113,14 +113,6 @@ def test_every_filter_finds_the_same_in_both(readers: tuple[Reader, PostgresRead
 def test_all_else_is_the_same_in_both(readers: tuple[Reader, PostgresReader]) -> None:
     local, remote = readers
     assert local.sessions() == remote.sessions()
-    mine, theirs = local.stats(), remote.stats()
-    assert (mine.events, mine.sessions, mine.verdicts) == (
-        theirs.events,
-        theirs.sessions,
-        theirs.verdicts,
-    )
-    assert (mine.first, mine.last) == (theirs.first, theirs.last)
-    assert theirs.bytes > 0
     entry = ENTRIES[1]
     assert remote.find(entry.id[:10]).id == entry.id
     newest, denied = remote.last(), remote.last(Filter(verdict="deny"))

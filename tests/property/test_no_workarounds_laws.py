@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hookline.builtin import no_workarounds
-from hookline.builtin.no_workarounds.calls import doings
+from hookline.builtin.no_workarounds.remembering import doings
 from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
 from hookline.handlers.builtin import Instant
 from hookline.model.answers import PASS, Answer, allow, ask, deny, halt
 from hookline.model.denials import MAX_ACTS, Denial, DeniedAct, call_digest, with_denial
-from hookline.model.events import PreToolUse
-from hookline.model.events.base import Event
+from hookline.model.events import Event, PreToolUse
 from hookline.model.hook import HandlerSpec, Hook
 from hookline.model.memory import SessionMemory, combined, taught
 from hookline.model.outcome import Outcome, Run

@@ -6,13 +6,14 @@ import pytest
 from hookline.matrix import (
     Cell,
     Platform,
+    Proof,
+    Proofs,
     as_json,
     as_markdown,
     capability_rows,
     event_rows,
     platforms,
 )
-from hookline.model.evidence import Proof, Proofs
 from hookline.model.support import EventSupport, Support
 
 TEST = "tests/interop/test_made_up.py::test_a_denied_tool_does_not_run"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from hookline.model.errors import HandlerUnavailable, TrustError
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.ports import Caller
 from hookline.model.text import visible
 from hookline.pinning.definitions import Definition, Surroundings, definitions

@@ -16,13 +16,26 @@ from msgspec import Struct
 from hookline.builtin._globbing import Lookup, TooManyError
 from hookline.builtin._paths import Places
 from hookline.builtin._touch_code import INTERPRETERS, Right, Use, code_uses
-from hookline.builtin._touch_patch import PATCHERS, patch_uses
 from hookline.builtin._touch_programs import find_excluded, uses
 from hookline.builtin._touch_where import Whereabouts
-from hookline.builtin._touch_words import UNKNOWN, assigned, guessed, is_literal, known
+from hookline.model.tools import patched_paths
 from hookline.shell import MAX_BYTES, ShellText, SimpleCommand, split
 
 __all__ = ["Touch", "shell_touches"]
+
+# Not a program that is installed: Codex knows these two, and makes the patch itself.
+_PATCHERS = frozenset({"apply_patch", "applypatch"})
+_DELETED = re.compile(r"(?m)^[ \t]*\*\*\* Delete File:(.*)$")
+
+
+def _patch_uses(text: str, programs: Sequence[str]) -> Iterator[Use]:
+    """The files that the patches in a text change, if one of its programs makes them."""
+    if "*** " not in text or _PATCHERS.isdisjoint(programs):
+        return
+    gone = {path.strip() for path in _DELETED.findall(text)}
+    for path in patched_paths(text):
+        yield Use(path, Right.DELETE if path in gone else Right.WRITE)
+
 
 _MENTION = re.compile(r"[^\s'\"`;|&<>()=,:{}$@\\]+")
 _SIGNS = re.compile(r"[*?\[]")
@@ -33,7 +46,7 @@ _NOTHING = frozenset({"", "-", "{}"})
 _MOVERS = frozenset({"cd", "chdir", "pushd"})
 _SPEAKERS = frozenset({"echo", "printf"})
 # They move the shell, make a program of what they say, or take patches.
-_INVOLVED = _MOVERS | _SPEAKERS | PATCHERS
+_INVOLVED = _MOVERS | _SPEAKERS | _PATCHERS
 _MAX_COPIED = 500
 
 
@@ -131,7 +144,7 @@ class _Reader:
                 yield from self._command(command)
         yield from self._redirections()
         yield from self._fed()
-        for use in patch_uses(self.text, self._names):
+        for use in _patch_uses(self.text, self._names):
             yield from self._touch(use, tuple(self._where.been), exact=True)
         if self.unclear:
             left_out = [word for each in self.parsed.commands for word in find_excluded(each.words)]
@@ -152,7 +165,7 @@ class _Reader:
         options = ("-L", "-P", "-e", "-n", "--")
         given = next((each for each in command.words[1:] if each not in options), "~")
         target = self._known(given)
-        if UNKNOWN.search(target) or target == "-" or _SIGNS.search(target):
+        if _UNKNOWN.search(target) or target == "-" or _SIGNS.search(target):
             self._where.lost = True
         else:
             self._where.move(target)
@@ -179,7 +192,7 @@ class _Reader:
 
     def _touch(self, use: Use, bases: tuple[str, ...], *, exact: bool) -> Iterable[Touch]:
         word = use.word
-        if use.inside or not (exact or is_literal(word)):
+        if use.inside or not (exact or _is_literal(word)):
             return self._spread(use, bases, exact=exact)
         if word in _NOTHING or "\n" in word:
             return ()
@@ -195,7 +208,7 @@ class _Reader:
             # Whatever `xargs -I{}` or `find` puts there.
             spread = word.replace("{}", "*")
             yield Touch(spread, use.right, False, use.deep, True, bases, made=use.made)
-        unknown = None if exact else UNKNOWN.search(word)
+        unknown = None if exact else _UNKNOWN.search(word)
         if use.inside and unknown is None:
             if not self._is_directory(os.path.dirname(word), bases):
                 return
@@ -208,16 +221,16 @@ class _Reader:
             return
         self.unclear = self.unclear or not use.made
         for values in self._assigned:
-            guess = guessed(word, values)
-            if not UNKNOWN.search(guess):
+            guess = _guessed(word, values)
+            if not _UNKNOWN.search(guess):
                 lost = self._where.lost
                 yield Touch(guess, use.right, False, use.deep, True, bases, lost, use.made)
         # `$X/.env` is an .env wherever it is, and `~/.claude/$F` one of those that lie there.
-        tail = word[list(UNKNOWN.finditer(word))[-1].end() :].lstrip("/")
+        tail = word[list(_UNKNOWN.finditer(word))[-1].end() :].lstrip("/")
         if tail:
             yield Touch(tail, use.right, True, use.deep, True, bases, True, use.made)
         if unknown.start():
-            spread = UNKNOWN.sub("*", word)
+            spread = _UNKNOWN.sub("*", word)
             yield Touch(spread, use.right, False, use.deep, True, bases, made=use.made)
 
     @cached_property
@@ -274,3 +287,49 @@ class _Reader:
         for text in texts:
             for use in code_uses(text):
                 yield from self._touch(use, tuple(self._where.been), exact=True)
+
+
+_UNKNOWN = re.compile(r"\$\([^()]*\)|`[^`]*`|\$\{[^}]{0,200}\}|\$\w+|\$[@*#?!$-]")
+"""What a shell puts something in the place of."""
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::?[-=+?]([^}]{0,200}))?\})")
+_HERE = re.compile(r"\$\(\s*pwd(?:\s+-[LP])?\s*\)|`\s*pwd\s*`|\$\{?PWD\}?(?!\w)")
+_TOP = re.compile(r"\$\(\s*git rev-parse --show-toplevel\s*\)|`git rev-parse --show-toplevel`")
+_HOME = re.compile(r"^(?:\$HOME|\$\{HOME\})(?=/|$)|^\$\(\s*echo\s+~\s*\)(?=/|$)")
+_ASSIGNED = re.compile(r"""(?:^|[\s;&|({])(\w+)=([^\s;&|()'"$`]+|'[^'\n]*'|"[^"$`\n]*")""")
+
+
+def _is_literal(word: str) -> bool:
+    """Whether no variable, substitution or place for another word is in it."""
+    return "$" not in word and "`" not in word and "{}" not in word
+
+
+def known(word: str, project: str, env: Mapping[str, str]) -> str:
+    """The word with what is known in place of its variables."""
+    if "$" not in word and "`" not in word:
+        return word
+    word = _HOME.sub("~", word)
+    word = _TOP.sub(lambda _: project or ".", _HERE.sub(".", word))
+
+    def value(match: re.Match[str]) -> str:
+        name, default = match[1] or match[2], match[3]
+        return env.get(name) or (default if default is not None else match[0])
+
+    return _VARIABLE.sub(value, word)
+
+
+def assigned(text: str) -> list[dict[str, str]]:
+    """What variables may be set to where that is left open: first to last, and the reverse."""
+    found = [(name, value.strip("'\"")) for name, value in _ASSIGNED.findall(text)]
+    return [dict(found), dict(reversed(found))] if found else []
+
+
+def _guessed(word: str, values: Mapping[str, str]) -> str:
+    """The word with these values; a name that none has may be a shorter one and what follows."""
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1] or match[2]
+        fits = [each for each in values if name.startswith(each)]
+        best = max(fits, key=len, default="")
+        return values[best] + name[len(best) :] if best else match[0]
+
+    return _VARIABLE.sub(value, word)

@@ -9,7 +9,7 @@ from hookline.builtin._links import Links
 from hookline.builtin._paths import Places, Roots, given_homes, normal
 from hookline.builtin._touch_code import Right
 from hookline.builtin._touch_shell import Touch, shell_touches
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import ToolEvent
 from hookline.model.ports import Caller
 from hookline.model.tools import Tool, ToolKind
 

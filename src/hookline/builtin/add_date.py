@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from hookline.builtin._docker_agent import CONTEXT_EVENTS, ArgsOptions
 from hookline.model.answers import Answer, context
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.ports import Caller
 
 EVENTS: tuple[str, ...] = ("turn_start",)

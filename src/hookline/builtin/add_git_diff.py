@@ -5,7 +5,7 @@ from collections.abc import Callable
 from hookline.builtin._docker_agent import CONTEXT_EVENTS, ArgsOptions
 from hookline.builtin._git import ask_git
 from hookline.model.answers import PASS, Answer, context
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.ports import Caller
 
 EVENTS: tuple[str, ...] = ("turn_start",)

@@ -8,7 +8,7 @@ from msgspec import Struct
 from hookline.builtin._docker_agent import CONTEXT_EVENTS
 from hookline.files import text_of
 from hookline.model.answers import PASS, Answer, context
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.ports import Caller
 
 EVENTS: tuple[str, ...] = ("turn_start",)

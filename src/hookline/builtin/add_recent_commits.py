@@ -8,7 +8,7 @@ from msgspec import Meta
 from hookline.builtin._docker_agent import CONTEXT_EVENTS, ArgsOptions, positive
 from hookline.builtin._git import ask_git
 from hookline.model.answers import PASS, Answer, context
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.ports import Caller
 
 EVENTS: tuple[str, ...] = ("session_start",)

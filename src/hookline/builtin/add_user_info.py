@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from hookline.builtin._docker_agent import CONTEXT_EVENTS, ArgsOptions
 from hookline.model.answers import PASS, Answer, context
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.ports import Caller
 
 EVENTS: tuple[str, ...] = ("session_start",)

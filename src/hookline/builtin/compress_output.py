@@ -13,8 +13,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from hookline.model.answers import PASS, Answer, Rewrite
-from hookline.model.events.base import Event
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import Event, ToolEvent
 from hookline.model.ports import Caller
 
 EVENTS: tuple[str, ...] = ("post_tool_use", "tool_response_transform")

@@ -14,7 +14,7 @@ from hookline.builtin._posting import Unsent, origin, posted
 from hookline.model.answers import PASS, Answer
 from hookline.model.errors import HandlerUnavailable
 from hookline.model.events import EVENTS as ALL
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.ports import Caller
 
 EVENTS: tuple[str, ...] = ("session_end",)

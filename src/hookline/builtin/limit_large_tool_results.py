@@ -5,9 +5,7 @@ from collections.abc import Callable
 from hookline.builtin._docker_agent import ArgsOptions
 from hookline.builtin._spill import Limits, forget, spilled
 from hookline.model.answers import PASS, Answer, Rewrite
-from hookline.model.events.base import Event
-from hookline.model.events.session import SessionEnd
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import Event, SessionEnd, ToolEvent
 from hookline.model.ports import Caller
 from hookline.model.tools import ToolKind
 

@@ -7,9 +7,7 @@ from msgspec import Meta, Struct
 
 from hookline.builtin._spill import Limits, forget, spilled
 from hookline.model.answers import PASS, Answer, Rewrite
-from hookline.model.events.base import Event
-from hookline.model.events.session import SessionEnd
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import Event, SessionEnd, ToolEvent
 from hookline.model.ports import Caller
 
 EVENTS: tuple[str, ...] = ("post_tool_use", "tool_response_transform", "session_end")

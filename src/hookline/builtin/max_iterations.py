@@ -7,8 +7,7 @@ from msgspec import Meta, Struct
 
 from hookline.builtin._docker_agent import positive
 from hookline.model.answers import PASS, Answer, deny
-from hookline.model.events.base import Event
-from hookline.model.events.turn import TurnEvent
+from hookline.model.events import Event, TurnEvent
 from hookline.model.ports import Caller
 
 EVENTS: tuple[str, ...] = ("before_llm_call",)

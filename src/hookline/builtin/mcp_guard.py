@@ -16,9 +16,7 @@ from msgspec.structs import replace
 
 from hookline.builtin._paths import Names
 from hookline.model.answers import PASS, Answer, ask, deny
-from hookline.model.events.base import Event
-from hookline.model.events.session import SessionStart
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import Event, SessionStart, ToolEvent
 from hookline.model.ports import Caller
 from hookline.model.tools import Mcp, Tool, ToolKind
 from hookline.model.verdicts import Verdict

@@ -14,8 +14,7 @@ from hookline.builtin._git_acts import ALL, HEAD, Act, Deed, acts, moves_to
 from hookline.builtin._git_head import checkout_at, placed
 from hookline.builtin._paths import Names
 from hookline.model.answers import PASS, Answer, ask, deny
-from hookline.model.events.base import Event
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import Event, ToolEvent
 from hookline.model.ports import Caller
 from hookline.model.tools import ToolKind
 from hookline.shell import MAX_BYTES, SimpleCommand, split

@@ -15,8 +15,7 @@ from hookline.builtin._paths import END, Anywhere, Globs, Places, spelled
 from hookline.builtin._protected import DEFAULTS, FINE, KEY_FOLDERS, Judged, Line
 from hookline.builtin._touching import Right, Touch, places_of, touches
 from hookline.model.answers import PASS, Answer, ask, deny
-from hookline.model.events.base import Event
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import Event, ToolEvent
 from hookline.model.ports import Caller
 from hookline.model.verdicts import Verdict
 

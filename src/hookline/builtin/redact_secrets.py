@@ -12,10 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.model.answers import PASS, Answer, Rewrite
-from hookline.model.events.base import Event
-from hookline.model.events.prompt import PromptEvent
-from hookline.model.events.tool import PostToolUse, PreToolUse, ToolEvent
-from hookline.model.events.turn import TurnEvent
+from hookline.model.events import Event, PostToolUse, PreToolUse, PromptEvent, ToolEvent, TurnEvent
 from hookline.model.ports import Caller
 from hookline.secrets import EFFORT, Redacted, Scope, looked_through, redact, redact_bytes
 

@@ -12,8 +12,7 @@ from msgspec import Struct
 
 from hookline.builtin._docker_agent import ArgsOptions
 from hookline.model.answers import PASS, Answer, ask
-from hookline.model.events.base import Event
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import Event, ToolEvent
 from hookline.model.ports import Caller
 from hookline.model.tools import Tool, ToolKind
 

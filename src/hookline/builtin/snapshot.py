@@ -13,8 +13,7 @@ from time import time
 from hookline.builtin._docker_agent import ArgsOptions
 from hookline.git import GitError, NoGit, find_repository
 from hookline.model.answers import PASS, Answer
-from hookline.model.events.base import Event
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import Event, ToolEvent
 from hookline.model.ports import Caller
 from hookline.snapshots import (
     Captured,

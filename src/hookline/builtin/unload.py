@@ -15,8 +15,7 @@ from msgspec import Struct
 
 from hookline.builtin._posting import Unsent, origin, posted
 from hookline.model.answers import PASS, Answer
-from hookline.model.events.agents import AgentSwitch
-from hookline.model.events.base import Event
+from hookline.model.events import AgentSwitch, Event
 from hookline.model.ports import Caller
 
 EVENTS: tuple[str, ...] = ("agent_switch",)

@@ -1,15 +1,15 @@
 """What commands that read the journal share: which one, which events of it, and their verdicts."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
 import click
 
 from hookline import registry
 from hookline.cli._output import verdict_word as coloured
-from hookline.explaining.times import moment
 from hookline.journals import journal_file
 from hookline.model.errors import HooklineError, UnknownNameError, nearest
 from hookline.model.events import EVENTS
@@ -26,6 +26,8 @@ __all__ = [
     "dsn_option",
     "filter_options",
     "known_dialect",
+    "known_event",
+    "moment",
     "opened",
     "verdict_word",
     "wanted",
@@ -60,7 +62,7 @@ def filter_options(command: F) -> F:
     for option in reversed(
         [
             click.option("--session", help="Of this session; the beginning of its id will do."),
-            click.option("--event", callback=_event, help="The event, such as pre_tool_use."),
+            click.option("--event", callback=known_event, help="The event, such as pre_tool_use."),
             click.option(
                 "--verdict",
                 type=click.Choice([*(each.value for each in Verdict), _FAILED]),
@@ -86,7 +88,8 @@ def filter_options(command: F) -> F:
     return command
 
 
-def _event(ctx: click.Context, param: click.Parameter, event: str | None) -> str | None:
+def known_event(ctx: click.Context, param: click.Parameter, event: str | None) -> str | None:
+    """For an option that takes an event. Raises BadParameter for one that there is not."""
     if event is not None and event not in EVENTS:
         hint = nearest(event, EVENTS) or "`hookline matrix --events` lists them"
         raise click.BadParameter(f"no event is called `{visible(event)}`; {hint}")
@@ -177,3 +180,49 @@ def verdict_word(verdict: str, width: int = 0) -> str:
     if verdict in set(Verdict):
         return coloured(Verdict(verdict), width)
     return click.style(f"{visible(verdict):<{width}}", fg="red", bold=True)
+
+
+_AGO = re.compile(r"(\d{1,6})\s*(s|m|h|d|w)")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_TIME = re.compile(r"\d{4}(-?)\d\d\1\d\d[Tt ].+")
+
+
+def moment(text: str, now: datetime, *, end: bool = False) -> datetime:
+    """The moment meant by ``2h``, ``3d``, ``2026-12-01`` or ``2026-12-01T18:00``.
+
+    A time without a zone is that of clocks here, at that time of the year. A day alone is its
+    first moment, or with ``end`` its last. Raises HooklineError.
+    """
+    text = text.strip()
+    found = _AGO.fullmatch(text)
+    try:
+        if found:
+            return now - timedelta(**{_UNITS[found[2]]: int(found[1])})
+        return _written(text, end)
+    except (ValueError, OverflowError):
+        raise HooklineError(
+            f"`{text}` is no time: write 30m, 2h or 3d for so long ago, a day such as 2026-12-01, "
+            "or a time such as 2026-12-01T18:00"
+        ) from None
+
+
+def _written(text: str, end: bool) -> datetime:
+    """Raises ValueError, also for a week: that is no day, though Python takes it for its Monday."""
+    is_day = _DAY.fullmatch(text)
+    if not is_day and not _TIME.fullmatch(text):
+        raise ValueError(text)
+    given = datetime.fromisoformat(text)
+    if not end or not is_day:
+        return given if given.tzinfo is not None else _here(given)
+    if given.date() == datetime.max.date():
+        return datetime.max.replace(tzinfo=UTC)
+    return _here(given + timedelta(days=1)) - timedelta(microseconds=1)
+
+
+def _here(given: datetime) -> datetime:
+    """By the clocks here; by UTC at both ends of the calendar, where there may be no such time."""
+    try:
+        return given.astimezone()
+    except (ValueError, OverflowError):
+        return given.replace(tzinfo=UTC)

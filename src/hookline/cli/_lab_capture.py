@@ -17,7 +17,7 @@ from hookline.model.text import visible
 
 if TYPE_CHECKING:
     from hookline.lab.capturing import Captured, Played, Recorder
-    from hookline.lab.differences import Difference, Drift
+    from hookline.lab.drift import Difference, Drift
     from hookline.lab.ports import Client, Program, Room
     from hookline.lab.scenarios import Scenario
 
@@ -212,8 +212,7 @@ def drift(folders: tuple[str, ...], effects: tuple[str, str] | None, as_json: bo
 
     Exits with 1 when there is a difference, and with 0 when there is none.
     """
-    from hookline.lab.drift import compare
-    from hookline.lab.effect_reports import with_effects
+    from hookline.lab.drift import compare, with_effects
     from hookline.lab.recordings import read_recordings
 
     if len(folders) > 2:
@@ -241,7 +240,7 @@ def _known(client: str) -> Sequence[str]:
 
 
 def _compared(old: str, new: str) -> "Sequence[Difference]":
-    from hookline.lab.effect_reports import compare_effects, effects
+    from hookline.lab.drift import compare_effects, effects
 
     was, now = (effects(Path(each).read_bytes(), each) for each in (old, new))
     return compare_effects(was, now)
@@ -251,7 +250,7 @@ _COLOURS = {"new": "green", "vanished": "red", "changed": "yellow"}
 
 
 def _tell_drift(found: "Drift") -> None:
-    from hookline.lab.differences import Kind
+    from hookline.lab.drift import Kind
 
     click.secho(f"{visible(found.client)} {visible(found.was)} → {visible(found.now)}", bold=True)
     for each in found.differences:

@@ -2,9 +2,10 @@
 
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import replace
+from typing import Literal
 
 import click
 
@@ -18,8 +19,8 @@ from hookline.cli._installing import (
 from hookline.cli._output import print_json
 from hookline.cli._protection import Protection, find_protections, print_protection
 from hookline.cli._terminal import confirm, guard_weakening
+from hookline.git import GitError, open_view
 from hookline.installing.changes import Change, apply, plan_install
-from hookline.installing.git import travels
 from hookline.installing.program import own_client, own_program
 from hookline.installing.records import Records
 from hookline.installing.trusting import trust as give_trust
@@ -36,7 +37,7 @@ from hookline.model.installing import (
 from hookline.model.text import visible
 from hookline.opening import open_app
 
-__all__ = ["command"]
+__all__ = ["command", "travels"]
 
 _SCOPES = [scope.value for scope in Scope]
 
@@ -238,3 +239,23 @@ def _as_json(
         "active": found.is_full,
         "inactive": [{"why": each.why, "step": each.step} for each in found.gaps],
     }
+
+
+Travels = Literal["tracked", "untracked", "ignored", "no"]
+
+_CAP = 1 << 20
+
+
+def travels(path: str, env: Mapping[str, str]) -> Travels:
+    """How git sees a file, which need not exist; "untracked" when git cannot be asked."""
+    directory = os.path.dirname(path)
+    while not os.path.isdir(directory):
+        directory = os.path.dirname(directory)
+    with suppress(GitError), open_view(directory, env) as view:
+        if view is None:
+            return "no"
+        if view.ask("ls-files", "--error-unmatch", "--", path, cap=_CAP).code == 0:
+            return "tracked"
+        if view.ask("check-ignore", "--quiet", "--", path, cap=_CAP).code == 0:
+            return "ignored"
+    return "untracked"

@@ -6,13 +6,13 @@ import click
 
 from hookline import registry
 from hookline.app import App
+from hookline.cli._journal import known_event
 from hookline.cli._output import print_json
 from hookline.config.discover import project_root
 from hookline.config.pins import HookPins, pins_of
 from hookline.config.reading import Reader
 from hookline.config.types import Config
-from hookline.model.errors import nearest
-from hookline.model.events import EVENTS, SessionStart
+from hookline.model.events import SessionStart
 from hookline.model.hook import Hook, Source
 from hookline.model.text import visible
 from hookline.opening import open_app
@@ -20,15 +20,8 @@ from hookline.opening import open_app
 __all__ = ["command"]
 
 
-def _known_event(ctx: click.Context, param: click.Parameter, event: str | None) -> str | None:
-    if event is not None and event not in EVENTS:
-        hint = nearest(event, EVENTS) or "`hookline matrix --events` lists them"
-        raise click.BadParameter(f"no event is called `{visible(event)}`; {hint}")
-    return event
-
-
 @click.command("list")
-@click.option("--event", callback=_known_event, help="Only hooks on this event.")
+@click.option("--event", callback=known_event, help="Only hooks on this event.")
 @click.option("--config", type=click.Path(), help="Use this file instead of the project's own.")
 @click.option("--edited", is_flag=True, help="Project files as they are on disk, trusted or not.")
 @click.option(

@@ -4,11 +4,10 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
-from hookline.cli._mcp_report import as_json, shown_changes, shown_pin, shown_servers
 from hookline.cli._output import print_json
 from hookline.cli._terminal import confirm, guard_weakening
 from hookline.config.discover import project_root
@@ -74,7 +73,7 @@ def pin(
     servers = _chosen(names, where, into_project)
     if not servers:
         raise HooklineError("no MCP server is known here; see `hookline mcp list`")
-    click.echo("\n".join(shown_servers(servers)), err=in_json)
+    click.echo("\n".join(_shown_servers(servers)), err=in_json)
     confirm(f"Start {_counted(servers)} to see the tools?", weakening="", yes=yes)
     pins, flaws = _asked(store, servers, where, timeout, in_json)
     if pins:
@@ -86,7 +85,7 @@ def pin(
         else:
             store.pin(pins)
     if in_json:
-        print_json({"pinned": [as_json(each) for each in pins], "not_reached": flaws})
+        print_json({"pinned": [_as_json(each) for each in pins], "not_reached": flaws})
     else:
         click.secho(f"pinned {_counted(pins)}", fg="green" if pins else "yellow")
     sys.exit(1 if flaws else 0)
@@ -112,9 +111,9 @@ def _asked(
         old = pin_for(standing, server)
         changes = compared(old, answer, whole=True) if old is not None else []
         # Whoever reads data from stdout still has to see what they are asked about.
-        click.echo("\n".join(shown_pin(pins[-1], changes, known=old is not None)), err=in_json)
+        click.echo("\n".join(_shown_pin(pins[-1], changes, known=old is not None)), err=in_json)
     if flaws:
-        click.echo("\n".join(shown_changes(flaws)), err=True)
+        click.echo("\n".join(_shown_changes(flaws)), err=True)
     return pins, flaws
 
 
@@ -133,7 +132,7 @@ def check_(names: tuple[str, ...], timeout: float, in_json: bool) -> None:
         print_json(done)
     else:
         if done.changes:
-            click.echo("\n".join(shown_changes(done.changes)))
+            click.echo("\n".join(_shown_changes(done.changes)))
         for flaw in done.flaws:
             click.secho(visible(flaw), fg="yellow", err=True)
         for name in done.servers:
@@ -155,7 +154,7 @@ def list_(in_json: bool) -> None:
         print_json([_row(server, pin) for server, pin in rows])
     else:
         states = {id(server): _state(server, pin) for server, pin in rows}
-        click.echo("\n".join(shown_servers(servers, states)) or "no MCP server is known here")
+        click.echo("\n".join(_shown_servers(servers, states)) or "no MCP server is known here")
     for text in (*(flaw.text for flaw in flaws), *([standing.note] if standing.note else [])):
         click.secho(visible(text), fg="yellow", err=True)
 
@@ -215,13 +214,13 @@ def _accept(store: PinStore, where: Surroundings, yes: bool, in_json: bool) -> N
                 f"`{path}` says that `{each.name}` is `{each.origin}`, and it is `{told.origin}`: "
                 "whoever wrote that file did not write what it was made from; do not accept it"
             )
-        click.echo("\n".join(shown_pin(each, [], known=False)), err=in_json)
+        click.echo("\n".join(_shown_pin(each, [], known=False)), err=in_json)
     # A hash does not show what it is of; a check compares the words as well.
     click.echo("shown as the file has it; `hookline mcp check` asks the servers", err=in_json)
     confirm(f"Let {path} count as shown?", weakening=f"the pins in {path} count now", yes=yes)
     store.accept(path, content, pins)
     if in_json:
-        print_json({"accepted": path, "pinned": [as_json(each) for each in pins]})
+        print_json({"accepted": path, "pinned": [_as_json(each) for each in pins]})
     else:
         click.secho(f"accepted {visible(path)}", fg="green")
 
@@ -244,3 +243,59 @@ def _row(server: Definition, pin: Pin | None) -> dict[str, object]:
 
 def _counted(things: Sequence[object]) -> str:
     return f"{len(things)} server" + ("" if len(things) == 1 else "s")
+
+
+# All that is shown is a server's or a repository's own words: nothing in it may act on a terminal.
+_COLOURS = {"pinned": "green", "not pinned": "yellow", "defined otherwise": "red"}
+_LONGEST = 160
+
+
+def _shown_servers(
+    servers: Sequence[Definition], states: Mapping[int, str] | None = None
+) -> Iterator[str]:
+    """Each server: who knows it, and what would be started or called."""
+    for each in servers:
+        state = states.get(id(each), "") if states else ""
+        word = click.style(f"{state:<17} ", fg=_COLOURS.get(state)) if state else ""
+        clients = ", ".join(each.clients)
+        yield f"{word}{click.style(_line(each.name), bold=True)} ({clients}, {_line(each.file)})"
+        yield f"    {_line(each.origin)}"
+
+
+def _shown_pin(pin: Pin, changes: Sequence[Change], *, known: bool) -> Iterator[str]:
+    """One server with its tools: all of them when it is new, else what is different."""
+    yield click.style(_line(pin.name), bold=True) + f": {len(pin.tools)} tools"
+    yield f"  {_line(pin.origin)}"
+    if known:
+        yield from ("  as pinned",) if not changes else _shown_changes(changes)
+        return
+    for name, tool in pin.tools.items():
+        yield f"  {click.style(_line(name), fg='cyan')}"
+        # All of it: what is not shown nobody can have said yes to.
+        yield from (f"    {line}" for line in visible(tool.text).splitlines())
+
+
+def _shown_changes(changes: Sequence[Change]) -> Iterator[str]:
+    """Every change, with the lines that came and went."""
+    for each in changes:
+        what = f"{_line(each.server)}" + (f".{_line(each.tool)}" if each.tool else "")
+        yield f"{click.style(each.kind, fg='red' if each.is_told else 'yellow')}  {what}"
+        for line in visible(each.text).splitlines():
+            colour = {"+": "green", "-": "red"}.get(line[:1])
+            yield "    " + (click.style(line, fg=colour) if colour else line)
+
+
+def _as_json(pin: Pin) -> dict[str, object]:
+    """A pin for programs."""
+    return {
+        "server": pin.name,
+        "clients": pin.clients,
+        "project": pin.project,
+        "origin": pin.origin,
+        "tools": {name: tool.sha256 for name, tool in pin.tools.items()},
+    }
+
+
+def _line(text: str) -> str:
+    line = " ".join(visible(text).split(" ")).replace("\n", "␊").replace("\t", " ")
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"

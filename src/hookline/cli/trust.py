@@ -157,7 +157,8 @@ def _list(loader: "Loader", as_json: bool) -> None:
     for standing in standings:
         trusted = standing.trusted
         assert trusted is not None
-        state = click.style(f"{standing.state:<8}", fg=_state_colour(standing.state))
+        colour = "green" if standing.state == "trusted" else "yellow"
+        state = click.style(f"{standing.state:<8}", fg=colour)
         click.echo(f"{state} {_when(trusted)}  {visible(standing.config)}")
         for path in standing.changed:
             there = trusted.find(path) is not None
@@ -183,7 +184,3 @@ def _as_json(standing: "Standing") -> dict[str, object]:
 
 def _when(trusted: TrustedSet) -> str:
     return datetime.fromtimestamp(trusted.time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _state_colour(state: str) -> str:
-    return "green" if state == "trusted" else "yellow"

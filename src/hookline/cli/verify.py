@@ -92,8 +92,7 @@ def _verified(
     from hookline.lab.finding import age
     from hookline.lab.playing import stage
     from hookline.lab.rooms import furnished_room
-    from hookline.verifying.naming import chosen
-    from hookline.verifying.planning import make_plan
+    from hookline.verifying.planning import chosen, make_plan
     from hookline.verifying.verifying import verify
 
     client = _driver(dialect)

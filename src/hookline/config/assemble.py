@@ -5,6 +5,7 @@ Knows layers. A file speaks for hooks of its own rank and below, never for those
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -138,60 +139,41 @@ def _narrowed(hook: Hook, exceptions: Sequence[Matcher]) -> Hook:
     return replace(hook, match=Except(hook.match, exceptions)) if exceptions else hook
 
 
-def _project_allow(places: Sequence[_Place], notes: list[Note]) -> bool:
-    """What the highest layer that says anything says; only managed and user files are asked."""
-    decided: bool | None = None
-    for place in places:
-        said = place.file.project_allow
-        if said is None:
+def _said(places: Sequence[_Place], key: str, notes: list[Note]) -> list[Any]:
+    """What managed and user files say under a key, the highest layer first; others' is noted."""
+    said = []
+    for file in (place.file for place in places):
+        value = getattr(file, key)
+        if value is None or value == {}:
             continue
-        if place.file.layer in {Layer.MANAGED, Layer.USER}:
-            decided = said if decided is None else decided
+        if file.layer in {Layer.MANAGED, Layer.USER}:
+            said.append(value)
         else:
-            message = f"`project_allow` in {place.file.file} counts only in the user's own config"
-            notes.append(Note(place.file.file, "ignored", message))
-    return bool(decided)
+            message = f"`{key}` in {file.file} counts only in the user's own config"
+            notes.append(Note(file.file, "ignored", message))
+    return said
+
+
+def _project_allow(places: Sequence[_Place], notes: list[Note]) -> bool:
+    said = _said(places, "project_allow", notes)
+    return bool(said and said[0])
 
 
 def _max_follow_ups(places: Sequence[_Place], notes: list[Note]) -> int | None:
-    """The lowest that a managed or user file says: a project must not silence their hooks."""
-    counted = []
-    for place in places:
-        said = place.file.max_follow_ups
-        if said is None:
-            continue
-        if place.file.layer in {Layer.MANAGED, Layer.USER}:
-            counted.append(said)
-        else:
-            message = f"`max_follow_ups` in {place.file.file} counts only in the user's own config"
-            notes.append(Note(place.file.file, "ignored", message))
-    return min(counted, default=None)
+    """The lowest: a project must not silence the hooks of the person or the organisation."""
+    return min(_said(places, "max_follow_ups", notes), default=None)
 
 
 def _journal(places: Sequence[_Place], notes: list[Note]) -> JournalSettings:
-    """What the highest layer that says anything says; only managed and user files are asked."""
-    decided: JournalSettings | None = None
-    for place in places:
-        said = place.file.journal
-        if said is None:
-            continue
-        if place.file.layer in {Layer.MANAGED, Layer.USER}:
-            decided = decided or said
-        else:
-            message = f"`journal` in {place.file.file} counts only in the user's own config"
-            notes.append(Note(place.file.file, "ignored", message))
-    return decided or JournalSettings()
+    chosen: JournalSettings = next(iter(_said(places, "journal", notes)), JournalSettings())
+    return chosen
 
 
 def _models(places: Sequence[_Place], notes: list[Note]) -> Mapping[str, ModelEntry]:
     """Where the names of models lead: a project must not send what a user's hooks ask elsewhere."""
     named: dict[str, ModelEntry] = {}
-    for place in places:
-        if place.file.layer in {Layer.MANAGED, Layer.USER}:
-            named = {**place.file.models, **named}
-        elif place.file.models:
-            message = f"`models` in {place.file.file} counts only in the user's own config"
-            notes.append(Note(place.file.file, "ignored", message))
+    for models in _said(places, "models", notes):
+        named = {**models, **named}
     return named
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "home_dir",
     "is_within",
     "managed_flaw",
+    "normal_path",
     "place_of",
     "project_dir_of",
     "project_root",
@@ -69,9 +70,9 @@ def _dirs(root: str, cwd: str, paths: Iterable[str]) -> tuple[str, ...]:
     dirs = dict.fromkeys(_down_to(root))
     plain: set[str] = set()
     if is_within(resolved(cwd, plain), root):
-        dirs |= dict.fromkeys(_down_to(_normal(cwd)))
+        dirs |= dict.fromkeys(_down_to(normal_path(cwd)))
     for place in (cwd, *(_directory(os.path.join(cwd, path)) for path in paths)):
-        for spelled in (resolved(place, plain), _normal(place)):
+        for spelled in (resolved(place, plain), normal_path(place)):
             if is_within(spelled, root):
                 dirs |= dict.fromkeys(each for each in _down_to(spelled) if is_within(each, root))
     return tuple(dirs)
@@ -95,7 +96,7 @@ def place_of(config: str) -> str:
     The name is kept because what it leads to is not for the file to say: a link put in place of
     a config is still that config's place, and a link to a trusted config elsewhere is not trusted.
     """
-    directory, name = _split(_normal(config))
+    directory, name = _split(normal_path(config))
     return os.path.join(resolved(directory), name)
 
 
@@ -197,7 +198,7 @@ def _directory(path: str) -> str:
     return path if os.path.isdir(path) else os.path.dirname(path)
 
 
-def _normal(path: str) -> str:
+def normal_path(path: str) -> str:
     """``path`` without ``.``, ``..`` and doubled slashes, and with its links unfollowed."""
     normal = os.path.normpath(path)
     return normal[1:] if normal.startswith("//") else normal  # POSIX lets normpath keep two

@@ -87,7 +87,9 @@ class Hosted:
                     layers[path] = place.layer
         for file in compile_natives(contents, self._kit, project_dir=where.project):
             layer = layers[file.file]
-            hooks = tuple(_in_layer(hook, layer) for hook in file.hooks)
+            hooks = tuple(
+                replace(hook, source=replace(hook.source, layer=layer)) for hook in file.hooks
+            )
             yield replace(file, layer=layer, hooks=hooks)
 
     def _reader(self, place: NativePlace, platform: NativeFiles) -> NativeFiles:
@@ -105,7 +107,3 @@ class Hosted:
         except OSError:
             return [place.path]
         return members(self._kit, place.path, names, place.dialect or platform.dialect)
-
-
-def _in_layer(hook: Hook, layer: Layer) -> Hook:
-    return replace(hook, source=replace(hook.source, layer=layer))

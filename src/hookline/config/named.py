@@ -51,7 +51,8 @@ def find_executed(hook: Hook) -> tuple[PathWord, ...]:
     own = _SHELL_OWN if isinstance(run, str) else frozenset[str]()
     found = [word for word in words if not (word.is_computed or word.text in own)]
     files = [(file, "python") for file in _python_files(hook)]
-    files += [(file, "mcp") for file in _server_files(hook)]
+    if "mcp" in hook.handler.values:  # where the project may declare the servers it talks to
+        files += [(file, "mcp") for file in MCP_FILES]
     found += [PathWord(file, file, 0, 0, is_executed=True, interpreter=by) for file, by in files]
     return tuple(found)
 
@@ -141,8 +142,3 @@ def _python_files(hook: Hook) -> tuple[str, ...]:
         return (source,) if source else ()
     path = source.replace(".", "/")
     return f"{path}.py", f"{path}/__init__.py"
-
-
-def _server_files(hook: Hook) -> tuple[str, ...]:
-    """Where the project may declare the servers that an ``mcp`` hook talks to."""
-    return MCP_FILES if "mcp" in hook.handler.values else ()

@@ -10,8 +10,9 @@ from functools import cache
 
 from msgspec import Struct
 
+from hookline.config.discover import normal_path
 from hookline.model.errors import HandlerUnavailable
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.ports import NOBODY, Caller
 
 __all__ = ["Sight", "Spot", "forget_sight", "sight_of"]
@@ -116,7 +117,7 @@ class Sight:
             # A repository may set an agent's variables, and must not move `~/.ssh` that way.
             roots = self._roots(project_dir, (self._home(), _account_home()))
             meanings = self._meanings(given, project_dir, roots[1])
-            places = [*map(_normal, meanings), *map(self._real, _resolvable(meanings))]
+            places = [*map(normal_path, meanings), *map(self._real, _resolvable(meanings))]
             found = self._spots[key] = (
                 Spot(given, _relative(given, roots[0]) if os.path.isabs(given) else (given,)),
                 *(_spot(place, roots) for place in dict.fromkeys(places) if place),
@@ -137,7 +138,7 @@ class Sight:
 
     def absolute(self, given: str, project_dir: str) -> str:
         """The path as an absolute one where that can be known, with its links unfollowed."""
-        return _normal(os.path.join(self._base(project_dir), given))
+        return normal_path(os.path.join(self._base(project_dir), given))
 
     def _addresses(self, text: str) -> dict[str, tuple[str, ...]]:
         found = self._urls.get(text)
@@ -161,7 +162,7 @@ class Sight:
 
     def _spellings(self, directories: Sequence[str]) -> list[str]:
         known = [path for path in directories if os.path.isabs(path)]
-        forms = (form for path in known for form in (_normal(path), self._real(path)))
+        forms = (form for path in known for form in (normal_path(path), self._real(path)))
         return list(dict.fromkeys(filter(None, forms)))
 
     def _meanings(self, given: str, project_dir: str, homes: Sequence[str]) -> list[str]:
@@ -207,7 +208,7 @@ def forget_sight() -> None:
 
 def _resolvable(meanings: Sequence[str]) -> dict[str, None]:
     # `link/..` is another place for the kernel than for a program that tidies the text first.
-    return dict.fromkeys(form for path in meanings for form in (path, _normal(path)))
+    return dict.fromkeys(form for path in meanings for form in (path, normal_path(path)))
 
 
 def _spot(path: str, roots: tuple[list[str], list[str]]) -> Spot:
@@ -226,17 +227,12 @@ def _relative(path: str, roots: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _normal(path: str) -> str:
-    normal = os.path.normpath(path)
-    return normal[1:] if normal.startswith("//") else normal  # POSIX lets normpath keep two
-
-
 def _resolved(path: str) -> str:
     if len(path) > _LONGEST_PATH:
         # No program can open it, and following its thousands of names would take long.
         return ""
     try:
-        return _normal(os.path.realpath(path))
+        return normal_path(os.path.realpath(path))
     except ValueError:  # a NUL or half a character, which no file can have in its name
         return ""
 

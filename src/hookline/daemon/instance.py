@@ -25,7 +25,6 @@ __all__ = [
     "holder",
     "is_held_by",
     "run_dir",
-    "socket_path",
 ]
 
 _LOCK = "lock"
@@ -76,11 +75,6 @@ def _mounts() -> str:
         return str(os.stat("/proc/self/ns/mnt").st_ino)
     except OSError:
         return ""
-
-
-def socket_path(home: str, version: str) -> str:
-    """The path of the socket, for people."""
-    return f"{run_dir(home, version)}/{_SOCKET}"
 
 
 def _fnv1a(data: bytes) -> int:

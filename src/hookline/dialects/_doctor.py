@@ -16,7 +16,16 @@ from hookline.dialects._located import Located, UnreadableText, read_json
 from hookline.model.findings import Checkup, Finding, Seen, Severity
 from hookline.model.native import NativeEntry, NativeFlaw, Voids
 
-__all__ = ["Cause", "Rules", "files", "inactive", "line_in", "switched_off"]
+__all__ = [
+    "Cause",
+    "Rules",
+    "files",
+    "in_any_directory",
+    "in_directory",
+    "inactive",
+    "line_in",
+    "switched_off",
+]
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
@@ -56,6 +65,16 @@ def _nothing(entry: NativeEntry, name: str) -> bool:
 
 def _in_project(checkup: Checkup, seen: Seen, entry: NativeEntry) -> str:
     return checkup.where.project
+
+
+def in_directory(checkup: Checkup, seen: Seen, entry: NativeEntry) -> str:
+    """For platforms whose entries name a directory of the project to run in."""
+    return os.path.join(checkup.where.project, entry.directory)
+
+
+def in_any_directory(checkup: Checkup, seen: Seen, entry: NativeEntry) -> str:
+    """The same where it may be one below the home."""
+    return os.path.join(checkup.where.project, os.path.expanduser(entry.directory))
 
 
 def line_in(root: Located, *keys: str) -> int:

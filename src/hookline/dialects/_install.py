@@ -3,8 +3,8 @@
 Knows the shapes such files have and the line that calls us; must not know any single platform.
 """
 
+import os
 import shlex
-from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -71,7 +71,7 @@ class _Found:
     """Whether the platform would look for it elsewhere, or the group has a say in it."""
 
 
-class JsonSettings(ABC):
+class JsonSettings:
     """An installer for ``{"hooks": {EVENT: [...]}}``, with groups around handlers or without.
 
     A platform says where its files are and what one handler looks like.
@@ -87,8 +87,13 @@ class JsonSettings(ABC):
     """Handlers stand in groups: ``{"matcher": …, "hooks": [handler, …]}``."""
     frame: ClassVar[Mapping[str, object]] = {}
     """Keys that the platform wants beside ``hooks``, written where they are missing."""
+    user_file: ClassVar[str] = ""
+    """Below the home; empty where a person has no file of their own."""
+    project_file: ClassVar[str]
+    """Below the project, in git."""
     commands: ClassVar[tuple[str, ...]] = ("command",)
-    """The keys of a handler under which a command line may stand."""
+    """The keys of a handler under which a command line may stand; ours stands under the first."""
+    timeout_key: ClassVar[str] = "timeout"
     default_timeout: ClassVar[int] = 600
     """Seconds. Each hook has a limit of its own; this one is for when ours does not end it."""
     starts_posix_shell: ClassVar[bool] = False
@@ -98,21 +103,32 @@ class JsonSettings(ABC):
     longest: ClassVar[Mapping[str, int]] = {}
     """Events for which the client cuts a longer limit, in seconds."""
 
-    @abstractmethod
     def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
-        """The files that an installation writes."""
+        """The file that an installation writes; a project's is one that git carries."""
+        places = self.places(machine)
+        return [places[0] if scope is Scope.USER else places[-1]]
 
-    @abstractmethod
     def places(self, machine: Machine) -> Sequence[Target]:
-        """Every file in which our entries may stand."""
+        """Every file in which our entries may stand: the user's, if there is one, the project's."""
+        project = os.path.join(machine.project, self.project_file)
+        own = [Target(file=self.user_path(machine), scope=Scope.USER)] if self.user_file else []
+        return [*own, Target(file=project, scope=Scope.PROJECT, personal=False)]
 
-    @abstractmethod
+    def user_path(self, machine: Machine) -> str:
+        """Where the user's own file is."""
+        return os.path.join(machine.home, self.user_file)
+
     def handler(self, event: str, call: Call) -> Mapping[str, object]:
         """The entry for one native event."""
+        return {
+            "type": "command",
+            self.commands[0]: self.line(event, call),
+            self.timeout_key: self.timeout(event, call),
+        }
 
-    @abstractmethod
     def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
-        """What keeps the platform from running our entries right now."""
+        """What keeps the platform from running our entries right now, if that can be seen."""
+        return []
 
     def events(self) -> Sequence[str]:
         """The native events that get an entry: all that the platform has, but those left out."""

@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from hookline.model.answers import Answer
-from hookline.model.errors import DecodeError, HandlerCrashed
+from hookline.model.errors import DecodeError, HandlerAnswerError, HandlerCrashed
 from hookline.model.outcome import Outcome
 from hookline.model.text import visible
 from hookline.model.tools import Tool, ToolKind, ToolRow, ToolTable
@@ -22,8 +22,11 @@ __all__ = [
     "folded",
     "joined",
     "line",
+    "object_at",
     "permission",
+    "read_object",
     "said",
+    "text_at",
 ]
 
 NO_REASON = "blocked by a hook that gave no reason"
@@ -75,6 +78,30 @@ def crashed(exit_code: int, stderr: bytes) -> HandlerCrashed:
     """The failure of a hook whose exit code is no answer."""
     tail = visible(stderr.decode("utf-8", "replace").strip())[-500:]
     return HandlerCrashed(f"exit code {exit_code}" + (f": {tail}" if tail else ""))
+
+
+def read_object(text: str, flaw: str) -> dict[str, Any]:
+    """The object that a hook printed. Raises HandlerAnswerError, which begins with ``flaw``."""
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as exc:
+        raise HandlerAnswerError(f"{flaw}: {exc}") from exc
+
+
+def text_at(part: Mapping[str, Any], key: str) -> str | None:
+    """The text under a key, if there is one. Raises HandlerAnswerError for anything else."""
+    value = part.get(key)
+    if value is not None and not isinstance(value, str):
+        raise HandlerAnswerError(f"`{key}` must be a text")
+    return value
+
+
+def object_at(part: Mapping[str, Any], key: str) -> dict[str, Any] | None:
+    """The object under a key, if there is one. Raises HandlerAnswerError for anything else."""
+    value = part.get(key)
+    if value is not None and not isinstance(value, dict):
+        raise HandlerAnswerError(f"`{key}` must be an object")
+    return value
 
 
 def folded(data: Mapping[str, Any]) -> dict[str, Any]:

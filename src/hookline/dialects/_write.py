@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from hookline.model.native import NativeEntry
 
-__all__ = ["COMMENT", "JsonWriter", "Writer", "listed", "searched"]
+__all__ = ["COMMENT", "JsonWriter", "Writer"]
 
 COMMENT = "comment"
 """The option under which an entry brings the text for a comment."""
@@ -26,6 +26,9 @@ class Writer(ABC):
     """Fields of an entry that the format has a place for, beside event and command."""
     matched: ClassVar[frozenset[str]] = frozenset()
     """Events on which a matcher is a tool's name."""
+    searches: ClassVar[bool] = False
+    """Whether a matcher is a regex that is found anywhere in a name: it says where it begins and
+    ends. Others are compared with whole names."""
     heeds: ClassVar[frozenset[str]] = frozenset()
     """Options that count when hookline runs an entry of this platform."""
     notes: ClassVar[frozenset[str]] = frozenset()
@@ -41,7 +44,7 @@ class Writer(ABC):
 
     def matcher(self, names: Sequence[str]) -> str:
         """A matcher for just these tools."""
-        return listed(names)
+        return f"^({'|'.join(names)})$" if self.searches else "|".join(names)
 
     def lanes(self, event: str) -> tuple[str, ...]:
         """The events of the support table under which a hook has to stand to be always asked."""
@@ -108,13 +111,3 @@ class JsonWriter(Writer):
         root: dict[str, Any] = {} if self.version is None else {"version": self.version}
         text = json.dumps({**root, "hooks": events}, indent=2, ensure_ascii=False)
         return {self.path: f"{text}\n".encode(errors="backslashreplace")}
-
-
-def listed(names: Sequence[str]) -> str:
-    """For platforms that compare whole names."""
-    return "|".join(names)
-
-
-def searched(names: Sequence[str]) -> str:
-    """For platforms that look for a regex anywhere in a name."""
-    return f"^({'|'.join(names)})$"

@@ -1,8 +1,11 @@
 """Examines every platform, and joins what is found; the only module here that knows all parts."""
 
+import os
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from errno import EISDIR
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -14,14 +17,15 @@ from hookline import registry
 from hookline.app import App
 from hookline.config.discover import MANAGED_FILE
 from hookline.doctoring.own import ID, own_config
-from hookline.doctoring.reading import see
+from hookline.files import read_regular
 from hookline.installing.changes import known_targets
 from hookline.installing.records import Records
 from hookline.installing.status import Standing, standing
 from hookline.model.findings import Checkup, Finding, Seen, Severity
 from hookline.model.hook import Layer
 from hookline.model.installing import Inactive, Installed, Installer, Machine, Scope, Target
-from hookline.model.native import Where
+from hookline.model.native import NativePlace, Where
+from hookline.model.ports import NativeFiles
 from hookline.model.support import Support
 from hookline.model.tools import CANONICAL_TOOLS, ToolKind
 
@@ -109,7 +113,7 @@ class _Examination:
         for name, files in self.files.items():
             with self.part(name):
                 named = self._named(name)
-                seen = see(files, self._where, named, self.files, self._unread[name])
+                seen = _see(files, self._where, named, self.files, self._unread[name])
                 self.seen[name] = tuple(seen)
 
     def _named(self, name: str) -> tuple[str, ...]:
@@ -232,4 +236,88 @@ def _stumbled(name: str, error: Exception) -> Finding:
         severity=Severity.ERROR,
         what=f"hookline could not examine this: {type(error).__name__}: {error}",
         fix="please report it; `hookline --debug doctor` shows where",
+    )
+
+
+# More than any reader takes: what is longer is told by the reader itself.
+_LARGEST = 2_000_000
+_ABSENT = (FileNotFoundError, NotADirectoryError)
+
+
+def _see(
+    files: NativeFiles,
+    where: Where,
+    named: tuple[str, ...],
+    owners: Mapping[str, NativeFiles],
+    found: list[Finding],
+) -> Iterator[Seen]:
+    """A platform's files, each once; what cannot be read goes to ``found``.
+
+    Files of another platform that it runs too are read as their owner reads them.
+    """
+    read: set[str] = set()
+    for place in (*files.places(where), *_named(files, named)):
+        for path in _paths(files, place, found):
+            if path in read:
+                continue
+            read.add(path)
+            content = _content(files, path, found)
+            if content is not None:
+                file = owners.get(place.dialect, files).read(path, content)
+                yield Seen(place=place, file=file, content=content)
+
+
+def _named(files: NativeFiles, named: tuple[str, ...]) -> Iterator[NativePlace]:
+    """Files that a person, or an installation, named: those of this platform."""
+    for path in named:
+        try:
+            owned = files.owns(path, read_regular(path, _LARGEST))
+        except OSError:
+            continue  # whoever named it is told elsewhere
+        if owned:
+            yield NativePlace(path=path, layer=Layer.PROJECT, scope="named")
+
+
+def _paths(files: NativeFiles, place: NativePlace, found: list[Finding]) -> list[str]:
+    """The files at a place, which may be a folder of them."""
+    try:
+        names = sorted(os.listdir(place.path))
+    except _ABSENT:
+        return [place.path]  # no folder: a file, or nothing
+    except OSError as error:
+        found.append(_unreadable(files, place.path, error))
+        return []
+    members = files.members(place.path, names)
+    if members is None and place.path.endswith((".json", ".toml", ".yaml")):
+        found.append(_unreadable(files, place.path, IsADirectoryError(EISDIR, os.strerror(EISDIR))))
+    paths = [os.path.join(place.path, name) for name in members or ()]
+    return [path for path in paths if not os.path.isdir(path)]
+
+
+def _content(files: NativeFiles, path: str, found: list[Finding]) -> bytes | None:
+    try:
+        return read_regular(path, _LARGEST)
+    except _ABSENT as error:
+        if os.path.islink(path):
+            found.append(_unreadable(files, path, error))
+    except OSError as error:
+        found.append(_unreadable(files, path, error))
+    return None
+
+
+def _unreadable(files: NativeFiles, path: str, error: OSError) -> Finding:
+    fix = f"make it a file that you can read: chmod u+r {shlex.quote(path)}"
+    if os.path.islink(path) and not os.path.exists(path):
+        fix = f"it is a link to nothing: make {os.path.realpath(path)}, or remove the link"
+    elif os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        fix = "put a regular file in its place"
+    elif os.path.isdir(path):
+        fix = "put a file in the place of the folder, or make the folder readable"
+    return Finding(
+        id="file-unreadable",
+        dialect=files.dialect,
+        severity=Severity.ERROR,
+        file=path,
+        what=f"this cannot be read ({error.strerror}), so nothing of it is active",
+        fix=fix,
     )

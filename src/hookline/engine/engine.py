@@ -17,7 +17,7 @@ from hookline.engine.plan import Bound, Tier, plan
 from hookline.engine.rewrites import Held, check_env
 from hookline.model.answers import NOT_ASKED, PASS, Answer
 from hookline.model.errors import HandlerAnswerError, HandlerTimeout
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.hook import Hook, Layer
 from hookline.model.outcome import Outcome, Run, Substitution
 from hookline.model.ports import NOBODY, Call, Caller, Match

@@ -5,7 +5,7 @@ Knows a hook's own choice and what an event can take; must not know how hooks ar
 
 from hookline.model.answers import PASS, Answer, deny, notice
 from hookline.model.errors import HandlerError
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.hook import Hook, OnError
 from hookline.model.text import visible
 

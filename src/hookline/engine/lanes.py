@@ -12,7 +12,7 @@ from hookline.engine.merge import fit
 from hookline.engine.plan import Bound
 from hookline.model.answers import PASS, Answer
 from hookline.model.errors import HandlerAnswerError
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.hook import Lane
 from hookline.model.outcome import Run
 from hookline.model.rewriting import native_input, rewritten

@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from hookline.model.answers import NO_REWRITE, PASS, Answer, Rewrite
 from hookline.model.errors import HandlerAnswerError
-from hookline.model.events.base import Event
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import Event, ToolEvent
 from hookline.model.outcome import Substitution
 from hookline.model.tools import ToolKind
 from hookline.model.verdicts import Verdict

@@ -1,7 +1,7 @@
 """One recorded event, explained: from its record, and from the config in force at its place."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -9,17 +9,24 @@ from msgspec.structs import replace
 
 from hookline.app import App
 from hookline.explaining.explanation import Explanation, Ran, Unrun
-from hookline.explaining.merging import how_merged
-from hookline.explaining.recorded import deciders, event_of, file_of
+from hookline.explaining.recorded import (
+    counted,
+    deciders,
+    event_of,
+    file_of,
+    is_latched,
+    was_answered_before,
+)
 from hookline.explaining.replies import excerpt, substitutions, told
 from hookline.explaining.surroundings import Key, Surroundings
 from hookline.explaining.unrun import Inquiry
-from hookline.model.errors import HooklineError
-from hookline.model.events import Event, SessionStart
+from hookline.model.errors import HooklineError, sentence
+from hookline.model.events import EVENTS, Event, SessionStart
 from hookline.model.hook import Hook
 from hookline.model.journal import Recorded, RecordedRun
+from hookline.model.verdicts import BLOCKING, Verdict
 
-__all__ = ["events_of", "explain"]
+__all__ = ["events_of", "explain", "how_merged"]
 
 
 # What is told of an event as it was recorded.
@@ -168,3 +175,94 @@ def _remarks(run: RecordedRun, decided: bool, gone: bool) -> Iterator[str]:
     ):
         if on:
             yield word
+
+
+def how_merged(recorded: Recorded) -> Iterator[str]:
+    """One sentence for each thing that made the outcome what it is."""
+    kind = EVENTS.get(recorded.event)
+    if recorded.failure:
+        yield _unjudged(recorded, kind)
+        return
+    if was_answered_before(recorded):
+        yield (
+            "No hook was asked: the same call had come in through another entry a moment before, "
+            "and that answer was given again."
+        )
+        return
+    if is_latched(recorded):
+        yield (
+            "No hook was asked: the session had been halted, and every gate stays closed until "
+            "the person's next prompt."
+        )
+        return
+    yield _verdict(recorded)
+    for run in recorded.runs:
+        yield from _of_run(run, recorded, kind)
+
+
+def _unjudged(recorded: Recorded, kind: type[Event] | None) -> str:
+    why = sentence(recorded.failure)
+    if kind is None or (kind.gate and not kind.continues):
+        return f"No hook's word counted: {why} What cannot be judged is not let through."
+    return f"No hook's word counted: {why} Nothing can be held back on `{recorded.event}`."
+
+
+def _verdict(recorded: Recorded) -> str:
+    verdict = recorded.verdict
+    spoken = [run for run in counted(recorded) if run.verdict != Verdict.PASS]
+    if not recorded.runs:
+        return "No hook ran, so the decision was left to the client."
+    if verdict == Verdict.PASS and (going := deciders(recorded)):
+        return f"{_who(going)} kept the agent going; on `{recorded.event}` a deny means that."
+    if verdict == Verdict.PASS:
+        why = "none of what was said counts here" if spoken else "no hook held it back"
+        return f"pass: {why}, so the decision was left to the client."
+    winners = deciders(recorded)
+    if not winners:
+        return f"{verdict}: {sentence(recorded.reason or 'no hook of the record said so')}"
+    if verdict == Verdict.ALLOW:
+        return f"allow: {_who(winners)} allowed it, and no hook asked, denied or halted."
+    others = sorted(
+        {run.verdict for run in spoken if run not in winners},
+        key=lambda word: -_strictness(word),
+    )
+    if not others:
+        return f"{verdict}: {_who(winners)} said so, and nothing stricter was said."
+    return f"{verdict}: {_who(winners)} said so, the strictest of {verdict}, {', '.join(others)}."
+
+
+def _strictness(word: str) -> int:
+    return Verdict(word).strictness if word in set(Verdict) else 0
+
+
+def _who(runs: Sequence[RecordedRun]) -> str:
+    names = dict.fromkeys(f"`{run.hook}` ({run.source})" for run in runs)
+    return " and ".join(names)
+
+
+def _of_run(run: RecordedRun, recorded: Recorded, kind: type[Event] | None) -> Iterator[str]:
+    who = f"`{run.hook}`"
+    if run.failed is not None:
+        yield f"{who} failed: {sentence(run.failed)} {_policy(run, kind)}"
+    if run.mode == "observe" and run.verdict != Verdict.PASS:
+        yield f"{who} would have said {run.verdict}; `mode: observe` only writes that down."
+    if run.superseded:
+        yield f"{who} was overruled by a later hook of its file, as its own platform has it."
+    if run.rejudged:
+        yield f"{who} judged the input once more, after another hook had rewritten it."
+    softened = run.verdict in BLOCKING and recorded.verdict == Verdict.PASS
+    if softened and run in counted(recorded) and kind is not None and not kind.continues:
+        yield f"{who} said {run.verdict}, and nothing can be held back on `{recorded.event}`."
+
+
+def _policy(run: RecordedRun, kind: type[Event] | None) -> str:
+    if run.verdict == Verdict.DENY:
+        return "With `on_error: block`, as guards have it, that is a deny."
+    told = "notice" in run.effects
+    if told and kind is not None and (kind.gate or kind.hides):
+        return "With `on_error: warn`, the person is told and the event goes on."
+    return (
+        "The person is told and the event goes on."
+        if told
+        else "With `on_error: ignore`, so be it."
+    )

@@ -9,8 +9,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from hookline.model.events.base import Event
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import Event, ToolEvent
 from hookline.model.ports import Call
 from hookline.model.variables import clean_path, loads_code
 
@@ -39,7 +38,8 @@ def hook_directory(call: Call) -> str:
 def hook_environment(call: Call, platform: Mapping[str, str] | None = None) -> dict[str, str]:
     """The whole environment for the hook's program; ``platform`` is what its own one sets."""
     inherited, omitted = _inherited(call)
-    for name, text in {**(platform or {}), **_own(call)}.items():
+    own = call.hook.start.variables if call.hook.start is not None else {}
+    for name, text in {**(platform or {}), **own}.items():
         if _fits(f"{name}={text}", _SYSTEM_CAP):
             inherited[name] = text
         else:
@@ -52,10 +52,6 @@ def hook_environment(call: Call, platform: Mapping[str, str] | None = None) -> d
     if omitted:
         inherited["HOOKLINE_OMITTED"] = ",".join(omitted)
     return inherited
-
-
-def _own(call: Call) -> Mapping[str, str]:
-    return call.hook.start.variables if call.hook.start is not None else {}
 
 
 def _inherited(call: Call) -> tuple[dict[str, str], list[str]]:

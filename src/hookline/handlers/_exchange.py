@@ -13,7 +13,7 @@ from hookline.model.errors import (
     HandlerError,
     HandlerUnavailable,
 )
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.ports import AnswerCodec, Call
 from hookline.model.text import visible
 

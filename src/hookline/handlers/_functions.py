@@ -9,7 +9,7 @@ import msgspec
 
 from hookline.model.answers import PASS, Answer, context, notice
 from hookline.model.errors import HandlerAnswerError
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.text import visible
 
 __all__ = ["as_answer", "crash"]

@@ -25,7 +25,7 @@ from hookline.handlers._environment import RUN_MARK
 from hookline.handlers._functions import as_answer, crash
 from hookline.handlers._worker_protocol import REPLY_CAP, Reply, Request
 from hookline.model.errors import HandlerAnswerError, HandlerUnavailable, nearest
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 
 __all__ = ["Library", "encoded", "main", "reply_to", "serve"]
 

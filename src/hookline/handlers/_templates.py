@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.model.errors import HandlerCrashed, nearest
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.text import visible
 
 if TYPE_CHECKING:

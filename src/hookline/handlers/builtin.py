@@ -20,7 +20,7 @@ from hookline.model.errors import (
     UnknownNameError,
     nearest,
 )
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.hook import Hook
 from hookline.model.ports import BuiltinModule, Call, Caller, Handler, KeyProblem, Services
 

@@ -22,8 +22,7 @@ from hookline.model.ports import Call, Handler, KeyProblem, Services
 if TYPE_CHECKING:
     from hookline.handlers._judge.asking import Cost
     from hookline.handlers._judge.native import Native
-    from hookline.handlers._judge.questions import Question, Style
-    from hookline.handlers._judge.remembering import Remembered
+    from hookline.handlers._judge.questions import Question, Remembered, Style
 
 __all__ = ["COMBINES", "EXTRA_KEYS", "KEYS", "Spec", "aclose", "check", "make"]
 
@@ -85,8 +84,7 @@ class Judge:
             raise HandlerTimeout(call.timeout) from error
 
     async def _judged(self, call: Call) -> Answer:
-        from hookline.handlers._judge.questions import Unseen, ready
-        from hookline.handlers._judge.remembering import key_of
+        from hookline.handlers._judge.questions import Unseen, key_of, ready
 
         style, place = self._asking(), self._place()
         closes = self._closes(call)
@@ -190,7 +188,7 @@ def _billed(answer: Answer, place: Place, cost: "Cost | None") -> Answer:
 
 
 def _remembered(cache: Cache | None) -> "Remembered | None":
-    from hookline.handlers._judge.remembering import Remembered
+    from hookline.handlers._judge.questions import Remembered
 
     return None if cache is None else Remembered(cache.seconds, cache.entries)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from hookline.model.answers import Answer
 from hookline.model.errors import HandlerUnavailable
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.hook import Hook
 from hookline.model.ports import Caller, Handler, KeyProblem, Services
 

@@ -25,7 +25,7 @@ from hookline.model.errors import (
     HandlerTimeout,
     HandlerUnavailable,
 )
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.hook import Hook
 from hookline.model.ports import NOBODY, Call, Caller, Handler, KeyProblem, PinnedFiles, Services
 

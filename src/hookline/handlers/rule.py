@@ -13,9 +13,7 @@ from msgspec.structs import replace
 from hookline.handlers._templates import Templates, is_template, mistake_in, unknown_names
 from hookline.model.answers import NO_REWRITE, PASS, Answer, Rewrite
 from hookline.model.errors import HandlerAnswerError, IllegalValueError, nearest
-from hookline.model.events import EVENTS
-from hookline.model.events.base import Event
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import EVENTS, Event, ToolEvent
 from hookline.model.hook import Hook
 from hookline.model.ports import Caller, Handler, KeyProblem, Matcher, Services
 from hookline.model.verdicts import BLOCKING, Verdict

@@ -132,9 +132,6 @@ class Nursery:
                 self._control.sendall(_line(self._start(**message["start"])))
             elif "signal" in message:
                 self._signal_group(*message["signal"])
-            elif "end" in message:
-                self._end_all(message["end"])
-                self._control.sendall(_line({"ended": len(_below(os.getpid()))}))
         return True
 
     def _start(

@@ -29,7 +29,6 @@ __all__ = ["acquire", "cache_directory", "installed", "node_version", "platform_
 _NPM_TIMEOUT = 900.0
 _NODE_TIMEOUT = 30.0
 _LOOK = 0.2
-_TAIL = 12
 
 _TRIPLES = {
     "linux-x64": "x86_64-unknown-linux-musl",

@@ -13,14 +13,85 @@ not new; but where there are any of ours, only they say what has to be there aga
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
 
+import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.lab.differences import Difference, Drift, Kind
 from hookline.lab.recordings import ASKED, Recording, RecordingError
 from hookline.lab.shapes import Shape, parent
 
-__all__ = ["compare"]
+__all__ = [
+    "Difference",
+    "Drift",
+    "Kind",
+    "compare",
+    "compare_effects",
+    "effects",
+    "with_effects",
+]
+
+
+class Kind(StrEnum):
+    """How two versions of a client differ."""
+
+    NEW_EVENT = "new event"
+    VANISHED_EVENT = "vanished event"
+    NEW_FIELD = "new field"
+    VANISHED_FIELD = "vanished field"
+    CHANGED_TYPE = "changed type"
+    NEW_VARIABLE = "new variable"
+    VANISHED_VARIABLE = "vanished variable"
+    NEW_EFFECT = "new effect"
+    VANISHED_EFFECT = "vanished effect"
+    CHANGED_EFFECT = "changed effect"
+    # What says nothing about the client yet.
+    EVENT_NOT_SEEN = "event not seen"
+    FIELD_NOT_SEEN = "field not seen"
+    EFFECT_NOT_SEEN = "effect not seen"
+    TOOL_NOT_KNOWN = "tool not recorded before"
+    SCENARIO_NOT_KNOWN = "scenario not played before"
+    SCRIPTED = "asked for differently"
+
+    @property
+    def counts(self) -> bool:
+        """Whether the client is different; otherwise only what was played is."""
+        return self not in _NOTES
+
+
+_NOTES = {
+    Kind.EVENT_NOT_SEEN,
+    Kind.FIELD_NOT_SEEN,
+    Kind.EFFECT_NOT_SEEN,
+    Kind.TOOL_NOT_KNOWN,
+    Kind.SCENARIO_NOT_KNOWN,
+    Kind.SCRIPTED,
+}
+
+
+class Difference(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that is not as it was."""
+
+    kind: Kind
+    event: str = ""
+    tool: str = ""
+    field: str = ""
+    """The field, the variable, or the effect that it is about."""
+    was: str = ""
+    now: str = ""
+
+
+class Drift(Struct, frozen=True, kw_only=True):
+    """Everything that differs between two sets of recordings of one client."""
+
+    client: str
+    was: str
+    """The version of the older recordings."""
+    now: str
+    differences: tuple[Difference, ...] = ()
+    notes: tuple[Difference, ...] = ()
+    """What was not provoked, or was scripted differently: no difference of the client's."""
 
 
 def compare(old: Sequence[Recording], new: Sequence[Recording]) -> Drift:
@@ -104,12 +175,7 @@ def _fields(event: str, old: Sequence[Recording], new: Sequence[Recording]) -> I
     known, promised, after = (
         Shape(each.around for each in side) for side in (old, _ours(old) or old, new)
     )
-    for path in _there_is_a_place_for(known, after):
-        yield Difference(kind=Kind.NEW_FIELD, event=event, field=path, now=after.said(path))
-    for path in _there_is_a_place_for(after, known):
-        kind = Kind.VANISHED_FIELD if promised.is_always_there(path) else Kind.FIELD_NOT_SEEN
-        yield Difference(kind=kind, event=event, field=path, was=known.said(path))
-    yield from _types(event, "", known, after)
+    yield from _own_fields(event, "", known, promised, after, inside=False)
 
 
 def _tools(event: str, old: Sequence[Recording], new: Sequence[Recording]) -> Iterator[Difference]:
@@ -124,22 +190,23 @@ def _tools(event: str, old: Sequence[Recording], new: Sequence[Recording]) -> It
             Shape(each.own for each in side)
             for side in (before[tool], ours or before[tool], after[tool])
         )
-        for found in _tool_fields(event, tool, known, promised, now):
+        for found in _own_fields(event, tool, known, promised, now, inside=True):
             # With the same scripts the model asks the same: only then is it the client's doing.
             asked = found.field.partition(".")[0] in ASKED
             scripted = asked and not ours and found.kind is not Kind.CHANGED_TYPE
             yield replace(found, kind=Kind.SCRIPTED) if scripted else found
 
 
-def _tool_fields(
-    event: str, tool: str, known: Shape, promised: Shape, after: Shape
+def _own_fields(
+    event: str, tool: str, known: Shape, promised: Shape, after: Shape, *, inside: bool
 ) -> Iterator[Difference]:
+    """What one of both has alone: with ``inside``, only below the top."""
     for path in _there_is_a_place_for(known, after):
-        if parent(path):
+        if parent(path) or not inside:
             now = after.said(path)
             yield Difference(kind=Kind.NEW_FIELD, event=event, tool=tool, field=path, now=now)
     for path in _there_is_a_place_for(after, known):
-        if parent(path):
+        if parent(path) or not inside:
             kind = Kind.VANISHED_FIELD if promised.is_always_there(path) else Kind.FIELD_NOT_SEEN
             was = known.said(path)
             yield Difference(kind=kind, event=event, tool=tool, field=path, was=was)
@@ -179,15 +246,11 @@ def _variables(
     ours, theirs = _ours(old), _ours(new)
     if not ours or not theirs:
         return
-    before, after = (_names(side) for side in (ours, theirs))
+    before, after = ([set(each.env_added) for each in side] for side in (ours, theirs))
     for name in sorted(set().union(*after) - set().union(*before)):
         yield Difference(kind=Kind.NEW_VARIABLE, event=event, field=name)
     for name in sorted(set.intersection(*before) - set().union(*after)):
         yield Difference(kind=Kind.VANISHED_VARIABLE, event=event, field=name)
-
-
-def _names(recordings: Sequence[Recording]) -> list[set[str]]:
-    return [set(each.env_added) for each in recordings]
 
 
 # ── sorting ─────────────────────────────────────────────────────────────────────────────────
@@ -209,3 +272,52 @@ def _by_tool(recordings: Iterable[Recording]) -> Mapping[str, Sequence[Recording
 
 def _named(words: Iterable[str]) -> str:
     return ", ".join(sorted(words))
+
+
+# What a report says of an effect that nobody saw, this way or that.
+_UNSEEN = {"not observed", "skipped"}
+
+
+def effects(report: bytes, name: str) -> Mapping[str, str]:
+    """What each line of a ``hookline verify --json`` report says. Raises RecordingError."""
+    try:
+        lines = msgspec.json.decode(report, type=_Report).lines
+    except msgspec.DecodeError as error:
+        wanted = "expected what `hookline verify --json` prints"
+        raise RecordingError(f"`{name}` is no report of effects: {error}; {wanted}") from error
+    return {each.id: each.state for each in lines}
+
+
+class _Line(Struct, frozen=True):
+    id: str
+    state: str
+
+
+class _Report(Struct, frozen=True):
+    lines: tuple[_Line, ...]
+
+
+def compare_effects(old: Mapping[str, str], new: Mapping[str, str]) -> Sequence[Difference]:
+    """Which effects are others than they were; the kind says whether that counts."""
+    return [
+        Difference(kind=_effect(was, now), field=effect, was=was, now=now)
+        for effect in dict.fromkeys((*old, *new))
+        if (was := old.get(effect, "")) != (now := new.get(effect, ""))
+    ]
+
+
+def _effect(was: str, now: str) -> Kind:
+    if was in _UNSEEN or now in _UNSEEN:
+        return Kind.EFFECT_NOT_SEEN
+    if not was:
+        return Kind.NEW_EFFECT
+    return Kind.CHANGED_EFFECT if now else Kind.VANISHED_EFFECT
+
+
+def with_effects(drift: Drift, found: Sequence[Difference]) -> Drift:
+    """The drift with what differs in effects."""
+    return replace(
+        drift,
+        differences=(*drift.differences, *(each for each in found if each.kind.counts)),
+        notes=(*drift.notes, *(each for each in found if not each.kind.counts)),
+    )

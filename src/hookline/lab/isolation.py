@@ -9,7 +9,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Condition, Lock, Thread
@@ -101,12 +101,6 @@ class Place:
         with suppress(OSError):
             self._send({"signal": [pid, number]}, ())
 
-    def end_all(self, grace: float = 3.0) -> None:
-        """End whatever runs here: asked first, killed after ``grace`` seconds."""
-        left = self._ask({"end": grace}, ()).get("ended", 0)
-        if left:
-            raise HooklineError(f"{left} processes of the session could not be ended")
-
     def close(self) -> None:
         """End whatever runs here, and the place itself."""
         with suppress(OSError):
@@ -191,14 +185,9 @@ def _opened(how: str) -> Place:
     finally:
         theirs.close()
     held = Place(holder, ours)
-    _or(held.close, held.begin)
-    return held
-
-
-def _or(undo: Callable[[], None], attempt: Callable[[], object]) -> None:
-    """``attempt``, undone when it does not succeed."""
     try:
-        attempt()
+        held.begin()
     except BaseException:
-        undo()
+        held.close()
         raise
+    return held

@@ -1,11 +1,12 @@
 """Plays scripts: the model's server, the client's settings, the client itself, and the evidence."""
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import blake2b
 
 from msgspec.structs import replace
 
-from hookline.lab.effects import changes, snapshot
 from hookline.lab.isolation import Place, place
 from hookline.lab.ports import Client, Program, Room, Session, Wish
 from hookline.lab.rooms import MARK
@@ -13,7 +14,7 @@ from hookline.lab.running import run
 from hookline.lab.script import Script
 from hookline.lab.server import ModelServer
 
-__all__ = ["Stage", "play", "stage"]
+__all__ = ["Stage", "changes", "play", "snapshot", "stage"]
 
 
 class Stage:
@@ -95,3 +96,45 @@ def play(
     """
     with stage(client, room=room, program=program, isolate=isolate, prepare=prepare) as set_up:
         return set_up.play(script, wish=wish, timeout=timeout)
+
+
+_CHUNK = 1 << 20
+
+
+def snapshot(project: str) -> dict[str, str]:
+    """A fingerprint of every file of the project by its path; git's own files are left out."""
+    found: dict[str, str] = {}
+    for folder, folders, files in os.walk(project):
+        if ".git" in folders:
+            folders.remove(".git")
+        linked = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+        for name in (*files, *linked):
+            path = os.path.join(folder, name)
+            found[os.path.relpath(path, project)] = _fingerprint(path)
+    return found
+
+
+def changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
+    """Each path that is not as it was, and whether it was ``added``, ``changed``, ``removed``."""
+    said = {
+        path: "added" if path not in before else "removed" if path not in after else "changed"
+        for path in before.keys() | after.keys()
+        if before.get(path) != after.get(path)
+    }
+    return dict(sorted(said.items()))
+
+
+def _fingerprint(path: str) -> str:
+    try:
+        if os.path.islink(path):
+            return f"link {os.readlink(path)}"
+        if not os.path.isfile(path):
+            return "special"  # a pipe or socket: reading it would wait
+        mode = os.stat(path).st_mode & 0o777
+        digest = blake2b(digest_size=16)
+        with open(path, "rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+    except OSError as error:
+        return f"unreadable: {error.strerror}"
+    return f"{mode:o} {digest.hexdigest()}"

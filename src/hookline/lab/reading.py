@@ -3,13 +3,14 @@
 Knows how scripts are written; must not know how they are played.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from yaml import MappingNode, Node, ScalarNode, SequenceNode
+import yaml
+from yaml import MappingNode, Node, ScalarNode, SequenceNode, events
 
-from hookline.lab._nodes import kind_of, line_of, nodes_of, value_of
 from hookline.lab.script import Act, Agent, Edit, Mcp, Native, Read, Script, Shell, Turn, Write
 from hookline.model.errors import ConfigError, HooklineError, Problem, nearest
 
@@ -28,7 +29,7 @@ def read_script(path: str | Path) -> Script:
         raw = Path(path).read_bytes()
     except OSError as error:
         raise HooklineError(f"the script {file} cannot be read: {error.strerror}") from None
-    node = nodes_of(raw, file)
+    node = _nodes_of(raw, file)
     reader = _Reader(file)
     if node is None:
         hint = "it needs at least `prompt: …` and `turns: …`"
@@ -73,19 +74,19 @@ class _Reader:
     def _status(self, fields: Fields, path: str) -> int:
         if "fail" not in fields:
             return 0
-        status = value_of(fields["fail"])
+        status = _value_of(fields["fail"])
         if isinstance(status, int) and 400 <= status <= 599:
             if {"say", "do"} & fields.keys():
                 message = f"`{path}` fails, so nothing can be said or done in it"
                 self._report(fields["fail"], message, "put that into the next turn")
             return status
         message = f"`{path}.fail` must be an HTTP status from 400 to 599"
-        self._report(fields["fail"], f"{message}; found {kind_of(fields['fail'])}")
+        self._report(fields["fail"], f"{message}; found {_kind_of(fields['fail'])}")
         return 0
 
     def _act(self, node: Node, path: str) -> Act | None:
         if not isinstance(node, MappingNode) or len(node.value) != 1:
-            message = f"`{path}` must be one act, such as `shell: ls`; found {kind_of(node)}"
+            message = f"`{path}` must be one act, such as `shell: ls`; found {_kind_of(node)}"
             self._report(node, message, f"acts: {', '.join(_ACTS)}")
             return None
         fields = self._fields(node, path, known=_ACTS)
@@ -149,7 +150,7 @@ class _Reader:
         if node is None:
             return {}
         list(self._pairs(node, f"{path}.arguments"))
-        return dict(value_of(node)) if isinstance(node, MappingNode) else {}
+        return dict(_value_of(node)) if isinstance(node, MappingNode) else {}
 
     def _fields(
         self, node: Node, path: str, *, needed: tuple[str, ...] = (), known: tuple[str, ...] = ()
@@ -171,12 +172,12 @@ class _Reader:
 
     def _pairs(self, node: Node, path: str) -> Iterator[tuple[ScalarNode, Node]]:
         if not isinstance(node, MappingNode):
-            self._report(node, f"{_label(path)} must be a mapping; found {kind_of(node)}")
+            self._report(node, f"{_label(path)} must be a mapping; found {_kind_of(node)}")
             return
         seen: set[str] = set()
         for key, value in node.value:
             if not isinstance(key, ScalarNode):
-                self._report(key, f"a key of {_label(path)} is {kind_of(key)}", "keys are text")
+                self._report(key, f"a key of {_label(path)} is {_kind_of(key)}", "keys are text")
             elif key.value in seen:
                 self._report(key, f"{_label(path)} has the key `{key.value}` twice")
             else:
@@ -189,7 +190,7 @@ class _Reader:
         if isinstance(node, SequenceNode):
             yield from ((item, f"{where}[{index}]") for index, item in enumerate(node.value))
         elif node is not None:
-            self._report(node, f"`{where}` must be a list; found {kind_of(node)}")
+            self._report(node, f"`{where}` must be a list; found {_kind_of(node)}")
 
     def _text(self, fields: Fields, key: str, path: str, *, empty: bool = False) -> str:
         node = fields.get(key)
@@ -197,7 +198,7 @@ class _Reader:
         if node is None:
             return ""
         if not isinstance(node, ScalarNode):
-            self._report(node, f"`{where}` must be text; found {kind_of(node)}")
+            self._report(node, f"`{where}` must be text; found {_kind_of(node)}")
         elif not (node.value.strip() or (empty and node.style)):
             self._report(node, f"`{where}` must be text; found nothing")
         else:
@@ -205,7 +206,7 @@ class _Reader:
         return ""
 
     def _report(self, node: Node, message: str, hint: str = "") -> None:
-        self.problems.append(Problem(self._file, line_of(node), message, hint))
+        self.problems.append(Problem(self._file, int(node.start_mark.line) + 1, message, hint))
 
 
 def _label(path: str) -> str:
@@ -217,3 +218,89 @@ def _is_inside(path: str) -> bool:
     parts = PurePosixPath(path).parts
     leaves = path.startswith("/") or path.endswith("/") or ".." in parts
     return bool(parts) and not leaves and "\0" not in path
+
+
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 50
+
+_WORDS: dict[str, bool | None] = dict.fromkeys(("", "~", "null"))
+_WORDS |= {"true": True, "false": False}
+_INTEGER = r"[-+]?[0-9]{1,18}"
+_FLOAT = r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]{1,2})?"
+
+
+def _nodes_of(raw: bytes, file: str) -> Node | None:
+    """The outermost node, None for an empty file; raises ConfigError with what is wrong."""
+    if len(raw) > MAX_BYTES:
+        message = f"the file has {len(raw):,} bytes, and at most {MAX_BYTES:,} are read"
+        raise ConfigError([Problem(file, 0, message)])
+    try:
+        text = raw.decode("utf-8-sig")
+        problems = list(_refused(text, file))
+        node: Node | None = yaml.compose(text, yaml.SafeLoader) if not problems else None
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        problem = Problem(file, line, "this is not UTF-8", "save the file as UTF-8")
+        raise ConfigError([problem]) from None
+    except yaml.YAMLError as error:
+        raise ConfigError([_broken(error, file)]) from None
+    if problems:
+        raise ConfigError(problems)
+    return node
+
+
+def _kind_of(node: Node) -> str:
+    """What a node is, in people's words."""
+    if isinstance(node, SequenceNode):
+        return "a list"
+    if isinstance(node, MappingNode):
+        return "a mapping"
+    return f"`{_brief(node.value)}`" if node.value else "nothing"
+
+
+def _value_of(node: Node) -> Any:
+    """The plain data of a node, as JSON would have it."""
+    if isinstance(node, SequenceNode):
+        return [_value_of(each) for each in node.value]
+    if isinstance(node, MappingNode):
+        return {str(key.value): _value_of(each) for key, each in node.value}
+    assert isinstance(node, ScalarNode)
+    return node.value if node.style else _meant(node.value)
+
+
+def _meant(word: str) -> Any:
+    """What an unquoted word stands for. `yes`, `no` and dates are the text they look like."""
+    if word.lower() in _WORDS:
+        return _WORDS[word.lower()]
+    if re.fullmatch(_INTEGER, word):
+        return int(word)
+    return float(word) if re.fullmatch(_FLOAT, word) else word
+
+
+def _brief(text: str) -> str:
+    shown = text if text.isprintable() else text.encode("unicode_escape").decode()
+    return shown if len(shown) <= 40 else f"{shown[:39]}…"
+
+
+def _refused(text: str, file: str) -> list[Problem]:
+    """Aliases and depths by which a small file becomes an endless one; tags, which mean nothing."""
+    problems, depth = [], 0
+    for event in yaml.parse(text, yaml.SafeLoader):
+        line = event.start_mark.line + 1
+        depth += isinstance(event, events.CollectionStartEvent)
+        depth -= isinstance(event, events.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            return [Problem(file, line, f"nested more than {MAX_DEPTH} levels deep")]
+        if isinstance(event, events.AliasEvent):
+            hint = "write the value out, or put text that starts with `*` in quotes"
+            problems.append(Problem(file, line, f"aliases (`*{event.anchor}`) are not read", hint))
+        elif isinstance(event, events.ScalarEvent | events.CollectionStartEvent) and event.tag:
+            hint = "remove it, or put text that starts with `!` in quotes"
+            problems.append(Problem(file, line, f"tags (`{event.tag}`) are not read", hint))
+    return problems
+
+
+def _broken(error: yaml.YAMLError, file: str) -> Problem:
+    mark = getattr(error, "problem_mark", None)
+    said = getattr(error, "problem", None) or str(error).partition("\n")[0]
+    return Problem(file, mark.line + 1 if mark else 0, f"not valid YAML: {said}")

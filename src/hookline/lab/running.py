@@ -8,21 +8,20 @@ import os
 import signal
 import struct
 import termios
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from select import POLLOUT, poll
-from threading import Thread, Timer
+from select import POLLIN, POLLOUT, poll
+from threading import Condition, Thread, Timer
 from time import monotonic
 from typing import TypeAlias
 
 from msgspec import Struct
 
-from hookline.lab.hearing import CAP, TICK, Heard
 from hookline.lab.isolation import Place
 from hookline.lab.ports import Launch
 from hookline.model.errors import HooklineError
 
-__all__ = ["Ran", "Running", "run"]
+__all__ = ["CAP", "Ran", "Running", "run"]
 
 # Between being asked to end and being killed.
 _GRACE = 2.0
@@ -93,7 +92,7 @@ class Running:
         while view:
             if self._over or monotonic() > self._deadline:
                 raise HooklineError("the client ended, or did not read its input in time")
-            if ready.poll(TICK):
+            if ready.poll(_TICK):
                 try:
                     view = view[os.write(self._stdin, view) :]
                 except BlockingIOError:
@@ -226,3 +225,79 @@ def run(place: Place, launch: Launch, cwd: str) -> Ran:
         running.close()
         raise
     return running.wait()
+
+
+CAP = 20_000_000
+"""More than this is not kept."""
+
+_TICK = 50
+"""In milliseconds: how soon a thread that waits for a pipe sees that it need not any longer."""
+
+_CHUNK = 65536
+
+
+class Heard:
+    """What comes out of one pipe, kept up to the cap while somebody may read along."""
+
+    def __init__(self, descriptor: int, too_much: Callable[[], None]) -> None:
+        self._descriptor = descriptor
+        self._too_much = too_much
+        self._news = Condition()
+        self._data = bytearray()
+        self._told = 0
+        self._over = False
+        self._stopped = False
+        self._thread = Thread(target=self._pump, name="lab-pump", daemon=True)
+        self._thread.start()
+
+    def _pump(self) -> None:
+        ready = poll()
+        ready.register(self._descriptor, POLLIN)
+        while not self._stopped:
+            if not ready.poll(_TICK):
+                continue
+            try:
+                chunk = os.read(self._descriptor, _CHUNK)
+            except OSError:  # a terminal that nobody is at any more
+                chunk = b""
+            if not chunk:
+                break
+            with self._news:
+                self._data += chunk[: CAP - len(self._data)]
+                full = len(self._data) >= CAP
+                self._news.notify_all()
+            if full:
+                self._too_much()
+        with self._news:
+            self._over = True
+            self._news.notify_all()
+
+    def until(self, texts: tuple[bytes, ...], deadline: float) -> bytes | None:
+        """What nobody was told up to the first of ``texts``; at the deadline None."""
+
+        def ends() -> list[int]:
+            found = ((self._data.find(text, self._told), len(text)) for text in texts)
+            return [at + length for at, length in found if at >= 0]
+
+        with self._news:
+            ready = self._news.wait_for(
+                lambda: self._over or ends(), max(0.0, deadline - monotonic())
+            )
+            if not ready:
+                return None
+            end = min(ends(), default=len(self._data))
+            said = bytes(self._data[self._told : end])
+            self._told = end
+            return said
+
+    def rest(self, deadline: float) -> None:
+        """Until the pipe is closed on all its other ends, or the deadline."""
+        with self._news:
+            self._news.wait_for(lambda: self._over, max(0.0, deadline - monotonic()))
+
+    def close(self) -> bytes:
+        """All that was heard until now."""
+        self._stopped = True
+        self._thread.join()
+        os.close(self._descriptor)
+        return bytes(self._data)

@@ -79,7 +79,7 @@ class Sanitiser:
         self._seed = seed
         self._places = [
             *((_place(path), shown) for path, shown in _by_length(places)),
-            *((_exactly(path), shown) for path, shown in _by_length(_slugs(places))),
+            *((re.compile(re.escape(path)), shown) for path, shown in _by_length(_slugs(places))),
         ]
         self._names = [(_word(name), shown) for name, shown in (names or {}).items()]
         self._ids: dict[str, str] = {}
@@ -179,10 +179,6 @@ def _place(path: str) -> re.Pattern[str]:
     """A path and what is below it. A short one may be the end of another, which is not meant."""
     before = r"(?<![\w.])" if path.count("/") < 3 else ""
     return re.compile(rf"{before}{re.escape(path)}(?![A-Za-z0-9])")
-
-
-def _exactly(text: str) -> re.Pattern[str]:
-    return re.compile(re.escape(text))
 
 
 def _word(text: str) -> re.Pattern[str]:

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import ToolEvent
 from hookline.model.tools import ToolKind
 
 __all__ = [

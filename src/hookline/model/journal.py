@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Protocol
 
 from msgspec import Meta, Struct
 
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.outcome import Outcome, Reply, Substitution
 
 __all__ = ["UNTOLD", "Entry", "Journal", "JournalSettings", "Recorded", "RecordedRun"]

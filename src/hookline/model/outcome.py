@@ -7,7 +7,7 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from hookline.model.answers import PASS, Answer
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.hook import Hook, Mode
 from hookline.model.verdicts import Verdict
 

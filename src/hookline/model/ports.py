@@ -8,7 +8,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from hookline.model.answers import Answer
     from hookline.model.denials import Denial
-    from hookline.model.events.base import Event
+    from hookline.model.events import Event
     from hookline.model.hook import Hook, Layer
     from hookline.model.models import ModelEntry
     from hookline.model.native import NativeFile, NativePlace, Where

@@ -6,8 +6,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from hookline.model.answers import Rewrite
-from hookline.model.events.base import Event
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import Event, ToolEvent
 from hookline.model.tools import Tool, ToolTable
 
 __all__ = ["changed", "native_input", "overlay", "rewritten"]

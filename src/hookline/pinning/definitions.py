@@ -6,6 +6,7 @@ Reads files and starts nothing. What a definition says is untrusted: a repositor
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from hashlib import sha256
 from time import time_ns
 from typing import Any
@@ -16,10 +17,92 @@ from msgspec.structs import replace
 
 from hookline.files import read_regular
 from hookline.jsontext import JsonTextError, parse
-from hookline.pinning.places import PROJECT, Place, Places, placed
 from hookline.secrets import redact
 
 __all__ = ["Definition", "Flaw", "Surroundings", "definitions", "filled"]
+
+_PROJECT = "{project}"
+"""A key that is the project's own path."""
+
+_DEEPEST = 64
+_PLACES_KEPT = 32
+
+
+class _Place(Struct, frozen=True):
+    """Where one client looks for servers, and under which key they stand."""
+
+    client: str
+    path: str
+    keys: tuple[str, ...] = ("mcpServers",)
+    at_home: bool = False
+    moved_by: tuple[str, str] = ("", "")
+    """A variable that names another directory, and what the file is called there."""
+    upward: bool = False
+    """Whether some version of the client also looks in all directories above the project."""
+    bare: bool = False
+    """Whether the servers may also stand there without that key."""
+
+
+_CLAUDE = ("CLAUDE_CONFIG_DIR", ".claude.json")
+_VSCODE = ("XDG_CONFIG_HOME", "Code/User/mcp.json")
+_PLACES = (
+    _Place("claude-code", "/etc/claude-code/managed-mcp.json", at_home=True),
+    _Place("claude-code", ".mcp.json", upward=True, bare=True),
+    _Place("claude-code", ".claude.json", ("mcpServers",), True, _CLAUDE),
+    _Place("claude-code", ".claude.json", ("projects", _PROJECT, "mcpServers"), True, _CLAUDE),
+    _Place("codex", ".codex/config.toml", ("mcp_servers",)),
+    _Place("codex", ".codex/config.toml", ("mcp_servers",), True, ("CODEX_HOME", "config.toml")),
+    _Place("vscode", ".vscode/mcp.json", ("servers",)),
+    _Place("vscode", ".config/Code/User/mcp.json", ("servers",), True, _VSCODE),
+    _Place("copilot", ".copilot/mcp-config.json"),
+    _Place("copilot", ".mcp.json", bare=True),
+    _Place("copilot", ".github/mcp.json", bare=True),
+    _Place(
+        "copilot",
+        ".copilot/mcp-config.json",
+        at_home=True,
+        moved_by=("COPILOT_HOME", "mcp-config.json"),
+    ),
+    _Place("gemini", ".gemini/settings.json"),
+    _Place("gemini", ".gemini/settings.json", at_home=True),
+    _Place("cursor", ".cursor/mcp.json"),
+    _Place("cursor", ".cursor/mcp.json", at_home=True),
+)
+
+Places = tuple[tuple[_Place, str], ...]
+
+
+def _placed(project: str, cwd: str, home: str, env: Mapping[str, str]) -> Places:
+    """Every place with its path; without those of a person of whom nobody knows where they live."""
+    return _found(project, cwd, home, tuple(env.get(place.moved_by[0], "") for place in _PLACES))
+
+
+@lru_cache(_PLACES_KEPT)
+def _found(project: str, cwd: str, home: str, moved: tuple[str, ...]) -> Places:
+    paths = []
+    for place, elsewhere in zip(_PLACES, moved, strict=True):
+        if os.path.isabs(elsewhere):
+            paths.append((place, os.path.join(elsewhere, place.moved_by[1])))
+            continue
+        bases = (home,) if place.at_home else _directories(project, cwd, place.upward)
+        paths += [(place, os.path.join(base, place.path)) for base in bases]
+    return tuple((place, path) for place, path in paths if os.path.isabs(path))
+
+
+def _directories(project: str, cwd: str, upward: bool) -> list[str]:
+    """The project, those on the way down from it to ``cwd``, and perhaps those above it."""
+    found = [project]
+    below = os.path.normpath(cwd) if os.path.isabs(cwd) else project
+    if below.startswith(project.rstrip("/") + "/"):
+        while len(below) > len(project) and len(found) < _DEEPEST:
+            found.append(below)
+            below = os.path.dirname(below)
+    above = os.path.dirname(project)
+    while upward and os.path.isabs(above) and above != found[-1] and len(found) < 2 * _DEEPEST:
+        found.append(above)
+        above = os.path.dirname(above)
+    return found
+
 
 _MOST_BYTES = 20 << 20
 _MOST_SERVERS = 200
@@ -90,7 +173,7 @@ def definitions(where: Surroundings) -> tuple[tuple[Definition, ...], tuple[Flaw
     Which of two with one name counts is the client's to say; whoever looks must look at both.
     The same again while all files are the same: tools are called more often than these are edited.
     """
-    places = placed(where.project, where.cwd, where.home, where.env)
+    places = _placed(where.project, where.cwd, where.home, where.env)
     stamps = tuple(_stamp(path) for _, path in places)
     before = _kept.get(places)
     if before is not None and before[0] == stamps:
@@ -157,16 +240,16 @@ def _are_settled(stamps: Iterable[_Stamp]) -> bool:
     return all(now - stamp[1] > _SETTLED for stamp in stamps if stamp is not None)
 
 
-def _defined(place: Place, path: str, project: str) -> Iterator[Definition]:
+def _defined(place: _Place, path: str, project: str) -> Iterator[Definition]:
     node = _read(path)
     is_bare = place.bare and isinstance(node, Mapping) and place.keys[0] not in node
     for key in () if is_bare else place.keys:
-        node = node.get(project if key == PROJECT else key) if isinstance(node, Mapping) else None
+        node = node.get(project if key == _PROJECT else key) if isinstance(node, Mapping) else None
     if node is None:
         return
     if not isinstance(node, Mapping) or len(node) > _MOST_SERVERS:
         raise _Unreadable(f"`{place.keys[-1]}` is no mapping of at most {_MOST_SERVERS} servers")
-    inside = not place.at_home or PROJECT in place.keys
+    inside = not place.at_home or _PROJECT in place.keys
     for name, said in node.items():
         # Only Codex has a switch in here. Where a client has none, the word means nothing to it.
         if isinstance(said, Mapping) and not (

@@ -4,21 +4,25 @@ Knows the order in which a run ends; must not know what the program is or what i
 """
 
 import asyncio
+import json
 import os
 import signal
+import sys
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from time import monotonic
 
 from msgspec import Struct
 
 from hookline.processes.guarding import guarded
 from hookline.processes.pipes import Inlet, Outlet
-from hookline.processes.start import Started, start
+from hookline.processes.start import CannotStart, Started, start
 from hookline.processes.strays import Mark, kill_strays
 from hookline.processes.watch import Watch, watch
 
-__all__ = ["Finished", "run"]
+__all__ = ["Finished", "run", "run_behind"]
 
 # What the program itself wrote is in the pipe when it exits. Only helpers it left running, such
 # as the far end of `> >(tee log)`, may still add to that: they get a few scheduler turns after
@@ -237,3 +241,37 @@ class _Child:
     def _wake(self) -> None:
         if self._alarm and not self._alarm.done():
             self._alarm.set_result(None)
+
+
+_SUPERVISOR = str(Path(__file__).with_name("_supervisor.py"))
+
+# To start an interpreter that imports next to nothing, on a machine that is busy.
+_START_SECONDS = 10.0
+
+
+async def run_behind(
+    argv: Sequence[str],
+    *,
+    stdin: bytes,
+    cwd: str,
+    env: Mapping[str, str],
+    timeout: float,
+    umask: int = -1,
+) -> None:
+    """Start a program with its input, and go on; its whole group is killed at ``timeout``.
+
+    What it prints goes nowhere. Raises ``CannotStart`` when it never ran.
+    """
+    order = {"argv": list(argv), "cwd": cwd, "env": dict(env), "timeout": timeout}
+    order["stdin"] = b64encode(stdin).decode()
+    finished = await run(
+        [sys.executable, "-I", "-S", _SUPERVISOR],
+        stdin=json.dumps(order).encode(),
+        cwd="/",
+        env={},
+        timeout=_START_SECONDS,
+        umask=umask,
+    )
+    if finished.exit_code != 0:
+        why = finished.stderr.decode("utf-8", "replace").strip() or "its supervisor did not start"
+        raise CannotStart(f"cannot start {argv[0]!r}: {why}")

@@ -1,11 +1,10 @@
 """Takes secrets out of text: a leaf that knows token formats, and nothing of hooks."""
 
 from hookline.secrets.forms import Rule
-from hookline.secrets.hints import accelerate, accelerate_soon
+from hookline.secrets.hints import accelerate, accelerate_soon, looked_through
 from hookline.secrets.likely import Scope
 from hookline.secrets.redaction import EFFORT, Redacted, RedactedBytes, redact, redact_bytes
 from hookline.secrets.rules import RULES
-from hookline.secrets.working import looked_through
 
 __all__ = [
     "EFFORT",

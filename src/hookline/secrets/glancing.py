@@ -5,8 +5,9 @@ does, so what is found here is what would be found there; where a word or a gap 
 could reach out of its piece, nothing is said and all of the text has to be looked at.
 """
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from functools import cached_property
 from string import ascii_letters
@@ -16,7 +17,7 @@ from hookline.secrets.finding import Secret, find
 from hookline.secrets.likely import Scope
 from hookline.secrets.looking import Sight, boundary, look_at_strings, look_at_text, merged
 from hookline.secrets.payloads import inside_string, is_all_json, may_be_json, parity
-from hookline.secrets.unlikely import left
+from hookline.secrets.places import PLACES
 
 __all__ = ["glance"]
 
@@ -45,7 +46,7 @@ def glance(raw: bytes, hints: Hints, looks: int, scope: Scope) -> Sight | None:
     near = _Glance(raw, hints, looks, scope)
     # What known families look like is only searched for where one has a hint; a name right before
     # one belongs to it.
-    tokens, names = sorted(hints.tokens), sorted(left(raw, hints.places, scope))
+    tokens, names = sorted(hints.tokens), sorted(_left(raw, hints.places, scope))
     beside = [end for end in names if _is_near(end, tokens)]
     apart = [end for end in names if not _is_near(end, tokens)] if beside else names
     secrets: list[Secret] = []
@@ -106,7 +107,7 @@ class _Glance:
         raw, hints = self._raw, self._hints
         first = min([*hints.tokens, *(end for _, end in hints.places)])
         if may_be_json(raw):
-            # A word that the cut left in two is none.
+            # A word that the cut _left in two is none.
             head = raw[: boundary(raw, max(0, min(first - 2 * _AROUND, _HEAD)))].rstrip(_LETTERS)
             if inside_string(head) is not None:
                 return _Way.UNSURE
@@ -167,3 +168,47 @@ def _placed(secrets: Iterable[Secret], pieces: Sequence[Piece]) -> list[Secret] 
             return None
         placed.append((start + shift, end + shift, family))
     return placed
+
+
+# What stands behind the hint of a place, where a glance is enough to see that it is no secret. Most
+# names that announce a secret stand in code, before a word, a call, a short text or a bracket. An
+# escape may stand for anything, so nothing here reads on behind one.
+_SHORT = 5
+"""What is no longer is never likely."""
+_ENDS = r"(?:[\s;<>&)]|(?:\\+[nrt])++\s)"
+"""What ends a value that is not quoted; one that goes on behind an escape is read on there."""
+_AGAIN = r"(?![ \t]++=)"
+"""No type, behind which the value is still to come: ``token: str = …``."""
+_EMPTY = r"''(?!')|\"\"(?!\")"
+_VALUE = re.compile(
+    r"[:=>]{0,2}+[ \t]*+(?:"
+    r"[;|<>,&(){}\[#]"  # no value begins so
+    rf"|[bfruBFRU]{{0,2}}(?:{_EMPTY}|'[^'\"`\\\n]{{1,{_SHORT}}}'|\"[^'\"`\\\n]{{1,{_SHORT}}}\")"
+    rf"|[^\s\"'`;|<>&)\\]{{1,{_SHORT}}}(?={_ENDS}){_AGAIN}"
+    # A word, and a call.
+    rf"|[A-Za-z_][A-Za-z_.]{{0,100}}+(?:\(|(?={_ENDS}){_AGAIN}))".encode()
+)
+_LINE = re.compile(
+    rf"[:=>]{{0,2}}+[ \t]*+(?:{_EMPTY}|[^\w\s\"'`\\]{{0,3}}[ \t]*+\r?\n"
+    rf"|[^\s\"'`\\][^\r\n\"'`\\]{{0,{_SHORT - 1}}}\r?\n"
+    r"|[A-Za-z_][\w.]{0,100}+\([^\n\"'`\\]{0,60}\n)".encode()
+)
+_DEAD = {"secret": _VALUE, "authorization": _LINE, "cookie": _LINE}
+_BY_PLACE = [_DEAD.get(place.name) for place in PLACES]
+_URLS = frozenset(number for number, place in enumerate(PLACES) if place.name == "url-password")
+
+
+def _left(raw: bytes, hints: Sequence[tuple[int, int]], scope: Scope) -> Iterable[int]:
+    """The ends of those hints, given with the number of their place, that have to be looked at."""
+    if scope is Scope.ALL:
+        return [end for _, end in hints]
+    if scope is Scope.TOKENS:
+        return [end for number, end in hints if number in _URLS]
+    return _likely(raw, hints)
+
+
+def _likely(raw: bytes, hints: Sequence[tuple[int, int]]) -> Iterator[int]:
+    for number, end in hints:
+        dead = _BY_PLACE[number]
+        if dead is None or dead.match(raw, end) is None:
+            yield end

@@ -25,6 +25,7 @@ __all__ = [
     "first_hint",
     "hints",
     "literal",
+    "looked_through",
     "token_hints",
 ]
 
@@ -169,3 +170,32 @@ def _hints_by_re2(text: bytes) -> Hints | None:
         # In a hint another may begin.
         hit = look(text, start + 1)
     return found
+
+
+# What a process has looked through so far: one that does much is worth making faster.
+_TEXTS = 16
+_VOLUME = 256 << 10
+"""From so many texts and bytes on it is worth a second of work to look faster: a process that was
+started for one event never comes so far."""
+
+
+class _Work:
+    __slots__ = ("_asked", "_texts", "_volume")
+
+    def __init__(self) -> None:
+        self._texts = self._volume = 0
+        self._asked = False
+
+    def add(self, volume: int) -> None:
+        """For a process that lives on: so many bytes more."""
+        if self._asked:
+            return
+        self._texts += 1
+        self._volume += volume
+        if self._texts >= _TEXTS and self._volume >= _VOLUME:
+            self._asked = True
+            accelerate_soon()
+
+
+_work = _Work()
+looked_through = _work.add

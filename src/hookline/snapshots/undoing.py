@@ -6,7 +6,7 @@ from time import time
 from urllib.parse import unquote_to_bytes
 
 from hookline.git import GitError
-from hookline.snapshots.checkpoints import Checkpoint, Page, Session
+from hookline.snapshots.checkpoints import Checkpoint, Page
 from hookline.snapshots.shadow import Shadow, SnapshotError, quoted
 
 __all__ = ["HalfDone", "step"]
@@ -40,7 +40,7 @@ def step(shadow: Shadow, page: Page, expected: Checkpoint, *, again: bool) -> No
             _look(shadow.root, path, added, there)
         back = {path: _OTHER_WAY.get(how, how) for path, how in files.items()}
         # Before anything is touched, so that it can be had again whatever happens.
-        _kept(session, again).append(
+        (session.checkpoints if again else session.undone).append(
             Checkpoint(tree=now.tree, files=back, time=time(), tool=expected.tool)
         )
         page.write(session)
@@ -87,7 +87,3 @@ def _inside(root: bytes, directory: bytes) -> Iterator[str]:
         links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
         for name in (*names, *links):
             yield quoted(os.path.relpath(os.path.join(folder, name), root))
-
-
-def _kept(session: Session, again: bool) -> list[Checkpoint]:
-    return session.checkpoints if again else session.undone

@@ -1,18 +1,79 @@
 """Plays a plan on a client, session by session, and judges every probe by what happened."""
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from hookline.lab.hooked import journal
 from hookline.lab.playing import Stage
 from hookline.lab.ports import Room, Session, Wish
 from hookline.model.errors import HooklineError
 from hookline.verifying.evidence import Evidence
-from hookline.verifying.lines import ASKED, Finding, Line, Scene, State
+from hookline.verifying.lines import ASKED, Finding, Line, Names, Scene, State
 from hookline.verifying.planning import Plan, Played
-from hookline.verifying.reasons import Journal, reason
 
-__all__ = ["UnplayableError", "place_canaries", "verify"]
+__all__ = ["UnplayableError", "place_canaries", "reason", "verify"]
+
+Journal = Sequence[Mapping[str, Any]]
+
+_STRONG = ("halt", "deny", "ask")
+
+
+def reason(journal: Journal, names: Names, claim: tuple[str, str] | None, *, failed: bool) -> str:
+    """What hookline made of the probe's events, in one sentence.
+
+    The journal never decides whether a line is good: it says what hookline thinks it did. Only of
+    a line that ``failed`` is it known that the client did otherwise.
+    """
+    if not journal:
+        return "hookline was never called, or keeps no journal"
+    event = claim[0] if claim else ""
+    about = [each for each in journal if _is_about(each, names, event)]
+    if not about:
+        what = event or "such an event"
+        return f"{what} never reached hookline for it"
+    if claim is None:
+        return _of_the_person(about)
+    broken = next((each["failure"] for each in about if each.get("failure")), "")
+    if broken:
+        return f"hookline failed at it: {broken}"
+    said = next((word for word in _STRONG if any(e.get("verdict") == word for e in about)), "")
+    if said:
+        return f"hookline said {said}" + (", and the client did otherwise" if failed else "")
+    # A part of a reply to several hooks is the canary's only if its text is in it.
+    effects = {name: what for each in about for name, what in (each.get("answer") or {}).items()}
+    if ours := [name for name, what in effects.items() if _is_ours(what, names)]:
+        did = ", and the client did otherwise" if failed else ""
+        return f"hookline answered with {' and '.join(ours)}{did}"
+    hooks = {run["hook"] for each in about for run in each.get("runs") or ()}
+    if any(hook.startswith(names.word) for hook in hooks):
+        return f"the canary hook ran on {event}, and hookline made nothing of its answer"
+    return f"hookline saw {event} and let it pass: the canary hook did not match"
+
+
+def _is_ours(what: object, names: Names) -> bool:
+    text = json.dumps(what, ensure_ascii=False)
+    return names.mark in text or names.word in text
+
+
+def _of_the_person(about: Journal) -> str:
+    """What stopped an act that no canary hook is about: a rule of the person's own."""
+    for each in about:
+        if each.get("verdict") in (*_STRONG, "allow"):
+            who = ", ".join(f"`{name}`" for name in each.get("decided_by") or ())
+            return f"a hook of your own said {each['verdict']}: {who or each.get('reason')}"
+    return "hookline let it pass"
+
+
+def _is_about(recorded: Mapping[str, Any], names: Names, event: str) -> bool:
+    if event and recorded.get("event") != event:
+        return False
+    text = json.dumps(recorded.get("payload"), default=str, ensure_ascii=False)
+    # A session's start and end carry no word of ours.
+    wordless = event in {"session_start", "stop"}
+    return wordless or names.word in text
+
 
 _LAST_WORDS = 3
 _PERSON = "before a person who says yes"
@@ -45,8 +106,9 @@ def verify(
         watch(scene)
         asked: list[str] = []
         wish = Wish(permission="ask", person=asked.append) if scene.person else None
+        limit = min(filter(None, (scene.patience, timeout)), default=0.0)
         try:
-            session = stage.play(plan.script(scene), wish=wish, timeout=_limit(scene, timeout))
+            session = stage.play(plan.script(scene), wish=wish, timeout=limit)
         except HooklineError as error:
             if not scene.person:
                 raise
@@ -85,10 +147,6 @@ def _must_have_begun(session: Session, room: Room) -> None:
         f"the client ended with exit code {session.exit_code} before it asked its model "
         f"anything: {words}"
     )
-
-
-def _limit(scene: Scene, timeout: float) -> float:
-    return min(filter(None, (scene.patience, timeout)), default=0.0)
 
 
 def _judge(

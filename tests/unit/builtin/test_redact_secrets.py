@@ -18,13 +18,13 @@ from hookline.builtin.redact_secrets import Options
 from hookline.model.answers import PASS, Answer
 from hookline.model.events import (
     BeforeLlmCall,
+    Event,
     PostToolUse,
     PreToolUse,
     SessionStart,
     ToolResponseTransform,
     UserPromptSubmit,
 )
-from hookline.model.events.base import Event
 from hookline.model.ports import NOBODY
 from hookline.model.tools import Tool
 from hookline.model.verdicts import Verdict

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from hookline import matrix, registry
 from hookline.cli.matrix import coloured, command
-from hookline.model.evidence import STATES, Proof, Proofs
+from hookline.matrix import STATES, Proof, Proofs
 from hookline.model.support import SUBSTITUTES, EventSupport, Support
 
 

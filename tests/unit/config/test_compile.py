@@ -11,8 +11,7 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.config.compile import compile_file
-from hookline.config.includes import MAX_INCLUDES
+from hookline.config.compile import MAX_INCLUDES, compile_file
 from hookline.config.types import ConfigFile, Kit
 from hookline.handlers import rule
 from hookline.model.answers import PASS

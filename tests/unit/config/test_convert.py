@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from hookline.config.convert import convert, problems_in
+from hookline.config.compile import convert
 from hookline.config.document import Document, read_document
 from hookline.model.errors import ConfigError, Problem
 
@@ -76,6 +76,14 @@ def document(text: str) -> Document:
     return read_document(text.encode(), "hooks.yaml")
 
 
+def problems_in(doc: Document, into: type[Any]) -> list[Problem]:
+    try:
+        convert(doc, into)
+    except ConfigError as error:
+        return list(error.problems)
+    return []
+
+
 def found(text: str, into: type[Any] = File) -> list[tuple[int, str, str]]:
     return [(p.line, p.message, p.hint) for p in problems_in(document(text), into)]
 
@@ -114,11 +122,10 @@ hooks:
         )
         assert problems_in(document(text), File) == []
 
-    def test_wrong_data_raises_with_the_same_problems(self) -> None:
+    def test_wrong_data_raises_with_the_file_that_it_is_in(self) -> None:
         wrong = document("version: one\nhoks: []\n")
         with pytest.raises(ConfigError) as caught:
             convert(wrong, File)
-        assert list(caught.value.problems) == problems_in(wrong, File)
         assert caught.value.problems[0].file == "hooks.yaml"
 
     def test_every_mistake_is_reported_at_once_in_the_order_of_lines(self) -> None:

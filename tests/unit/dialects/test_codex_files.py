@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hookline.dialects.codex.files import FILES, CodexFile
 from hookline.model.events import (
+    Agent,
     Event,
     PostToolUse,
     PostToolUseFailure,
@@ -22,7 +23,6 @@ from hookline.model.events import (
     SubagentStart,
     UserPromptSubmit,
 )
-from hookline.model.events.base import Agent
 from hookline.model.hook import Hook, Layer
 from hookline.model.native import NativeEntry, NativeFlaw, Voids, Where
 from hookline.model.ports import NOBODY

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hookline.dialects.copilot.files import FILES
 from hookline.dialects.copilot_cloud.files import FILES as CLOUD
 from hookline.model.events import (
+    Agent,
     Event,
     Notification,
     PermissionRequest,
@@ -22,7 +23,6 @@ from hookline.model.events import (
     Stop,
     SubagentStart,
 )
-from hookline.model.events.base import Agent
 from hookline.model.hook import Hook, Lane, Layer, OnError
 from hookline.model.native import NativeEntry, NativeFile, NativeFlaw, Voids, Where
 from hookline.model.ports import NOBODY, Caller

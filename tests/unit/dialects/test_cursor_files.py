@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hookline.dialects.cursor.files import FILES
 from hookline.model.events import (
     AfterLlmCall,
+    Agent,
     BeforeCompaction,
     Event,
     PostToolUse,
@@ -22,7 +23,6 @@ from hookline.model.events import (
     SubagentStart,
     UserPromptSubmit,
 )
-from hookline.model.events.base import Agent
 from hookline.model.hook import Hook, Layer, OnError
 from hookline.model.native import NativeEntry, NativeFile, NativeFlaw, Voids, Where
 from hookline.model.ports import NOBODY, Caller

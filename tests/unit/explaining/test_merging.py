@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from hookline.explaining.merging import how_merged
+from hookline.explaining.explain import how_merged
 from hookline.model.journal import Recorded, RecordedRun
 from hookline.model.outcome import Substitution
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from hookline.explaining.times import moment
+from hookline.cli._journal import moment
 from hookline.model.errors import HooklineError
 
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=timezone(timedelta(hours=2)))

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from hookline.engine.engine import Engine
-from hookline.explaining.glances import glance
-from hookline.explaining.watching import Step, every_step, is_stage, stages, watch
+from hookline.explaining.watching import Step, every_step, glance, is_stage, stages, watch
 from hookline.model.answers import PASS, context, deny
 from hookline.model.events import PreToolUse, SessionStart
 from hookline.model.hook import HandlerSpec, Hook

@@ -8,7 +8,7 @@ import pytest
 from hookline import registry
 from hookline.config.copies import FreeFiles
 from hookline.dialects.canonical.codec import Canonical
-from hookline.model.events.base import Event
+from hookline.model.events import Event
 from hookline.model.hook import HandlerSpec, Hook
 from hookline.model.ports import AnswerCodec, Call, Caller, Match, PinnedFiles, Services
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.handlers._judge.meaning import REASON_CAP
-from hookline.handlers._judge.reading import NO_REASON, decision_in, judgement_in
+from hookline.handlers._judge.reading import NO_REASON, REASON_CAP, decision_in, judgement_in
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.verdicts import Verdict
 

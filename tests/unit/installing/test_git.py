@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.installing.git import travels
+from hookline.cli.install import travels
 
 ENV = {"PATH": "/usr/bin:/bin:/usr/local/bin"}
 

@@ -6,9 +6,15 @@ from typing import Any
 import pytest
 
 import hookline
-from hookline.lab.differences import Difference, Drift, Kind
-from hookline.lab.drift import compare
-from hookline.lab.effect_reports import compare_effects, effects, with_effects
+from hookline.lab.drift import (
+    Difference,
+    Drift,
+    Kind,
+    compare,
+    compare_effects,
+    effects,
+    with_effects,
+)
 from hookline.lab.recordings import Recording, RecordingError, read_recordings
 
 DIALECTS = Path(hookline.__file__).parent / "dialects"

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from hookline.lab.effects import changes, snapshot
+from hookline.lab.playing import changes, snapshot
 
 
 def test_files_that_were_added_changed_and_removed_are_told_apart(tmp_path: Path) -> None:

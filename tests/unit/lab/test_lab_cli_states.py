@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hookline.cli._lab_states import states
+from hookline.cli._lab_report import states
 from hookline.lab.exchanges import Exchange
 
 

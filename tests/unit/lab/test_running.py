@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from hookline.lab.hearing import CAP
 from hookline.lab.isolation import Place, place
 from hookline.lab.ports import Dialogue, Launch
-from hookline.lab.running import Ran, run
+from hookline.lab.running import CAP, Ran, run
 from hookline.model.errors import HooklineError
 
 ENV = {"PATH": os.environ["PATH"]}

@@ -8,7 +8,7 @@ import pytest
 from hookline.lab.ports import Asked, Session
 from hookline.verifying.evidence import Evidence
 from hookline.verifying.lines import Finding, Names, State
-from hookline.verifying.naming import probes
+from hookline.verifying.planning import probes
 
 NAMES = Names("canary-x-1f", "MK1fxMK")
 PROBES = {probe.id: probe for probe in probes()}

@@ -12,10 +12,8 @@ from hookline.lab.ports import ToolCall
 from hookline.lab.script import Act, Agent, Mcp
 from hookline.model.errors import HooklineError, UnknownNameError
 from hookline.opening import open_loader
-from hookline.verifying.claims import promise
 from hookline.verifying.lines import State
-from hookline.verifying.naming import chosen, probes
-from hookline.verifying.planning import Plan, make_plan
+from hookline.verifying.planning import Plan, chosen, make_plan, probes, promise
 
 DRIVEN = [name for name in client_names() if client(name).dialect in registry.installer_names()]
 

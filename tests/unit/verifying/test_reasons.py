@@ -3,7 +3,7 @@
 from typing import Any
 
 from hookline.verifying.lines import Names
-from hookline.verifying.reasons import reason
+from hookline.verifying.verifying import reason
 
 NAMES = Names("canary-x-1f", "MK1fxMK")
 DENY = ("pre_tool_use", "deny")

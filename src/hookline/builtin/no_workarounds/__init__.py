@@ -12,8 +12,7 @@ from msgspec import Meta, Struct
 from hookline.builtin._paths import Names
 from hookline.model.answers import PASS, Answer
 from hookline.model.denials import Denial
-from hookline.model.events.base import Event
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import Event, ToolEvent
 from hookline.model.outcome import Outcome
 from hookline.model.ports import Caller
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from hookline.builtin.no_workarounds.calls import doings
 from hookline.builtin.no_workarounds.doings import Deed, Doing
 from hookline.builtin.no_workarounds.matching import same
+from hookline.builtin.no_workarounds.remembering import doings
 from hookline.model.answers import PASS, Answer, ask, context, deny
 from hookline.model.denials import Denial, DeniedAct, call_digest
-from hookline.model.events.tool import ToolEvent
+from hookline.model.events import ToolEvent
 from hookline.model.ports import Caller
 
 __all__ = ["answer"]

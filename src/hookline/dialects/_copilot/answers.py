@@ -9,14 +9,13 @@ from typing import Any
 import msgspec
 
 from hookline.dialects._native import said
+from hookline.dialects._wire import NO_REASON, crashed, object_at, read_object, text_at
 from hookline.model.answers import PASS, Answer, Rewrite, context, deny, follow_up, notice
-from hookline.model.errors import HandlerAnswerError, HandlerCrashed
-from hookline.model.text import visible
+from hookline.model.errors import HandlerAnswerError
 from hookline.model.verdicts import BLOCKING, Verdict
 
-__all__ = ["NO_REASON", "read"]
+__all__ = ["read"]
 
-NO_REASON = "blocked by a hook that gave no reason"
 _DECISIONS = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
 _BLOCK = ("block", "allow", "approve")
 Body = Mapping[str, Any]
@@ -30,8 +29,7 @@ def read(kind: str, *, pascal: bool, stdout: bytes, stderr: bytes, exit_code: in
     if exit_code == 2:
         return _exit_2(kind, stdout, stderr)
     if exit_code != 0:
-        tail = visible(said(stderr))[-500:]
-        raise HandlerCrashed(f"exit code {exit_code}" + (f": {tail}" if tail else ""))
+        raise crashed(exit_code, stderr)
     reader = _READERS.get(kind)
     return reader(_body(stdout), pascal) if reader is not None else PASS
 
@@ -56,10 +54,7 @@ def _body(stdout: bytes) -> dict[str, Any]:
     text = "\n".join(lines).strip()
     if not text.startswith("{"):
         return {}
-    try:
-        return msgspec.json.decode(text, type=dict[str, Any])
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as exc:
-        raise HandlerAnswerError(f"not an answer of Copilot's: {exc}") from exc
+    return read_object(text, "not an answer of Copilot's")
 
 
 def _tolerant(stdout: bytes) -> dict[str, Any]:
@@ -85,14 +80,14 @@ def _is_progress(line: str) -> bool:
 
 
 def _pre_tool_use(body: Body, pascal: bool) -> Answer:
-    nested = _object(body, "hookSpecificOutput") or {}
+    nested = object_at(body, "hookSpecificOutput") or {}
     own = nested if pascal else {}
     words = [word for each in (body, own) if (word := _choice(each, "permissionDecision"))]
     verdict = max((_DECISIONS[word] for word in words), default=Verdict.PASS)
     reasons = (_text(each, "permissionDecisionReason") for each in (body, own))
     fallback = NO_REASON if verdict in BLOCKING else ""
     changes = (
-        _object(each, key)
+        object_at(each, key)
         for each, key in ((body, "modifiedArgs"), (body, "updatedInput"), (own, "updatedInput"))
     )
     return Answer(
@@ -129,7 +124,7 @@ def _permission_request(body: Body, pascal: bool) -> Answer:
 
 
 def _post_tool_use(body: Body, pascal: bool) -> Answer:
-    result = _object(body, "modifiedResult")
+    result = object_at(body, "modifiedResult")
     if result is None:
         return _blockable(body, Rewrite())
     key = "textResultForLlm" if "textResultForLlm" in result else "text_result_for_llm"
@@ -195,21 +190,11 @@ _READERS: Mapping[str, Callable[[Body, bool], Answer]] = {
 
 
 def _text(body: Body, key: str) -> str:
-    value = body.get(key)
-    if value is not None and not isinstance(value, str):
-        raise HandlerAnswerError(f"`{key}` must be a text")
-    return value or ""
+    return text_at(body, key) or ""
 
 
 def _texts(*bodies: Body) -> tuple[str, ...]:
     return tuple(text for body in bodies if (text := _text(body, "additionalContext")))
-
-
-def _object(body: Body, key: str) -> dict[str, Any] | None:
-    value = body.get(key)
-    if value is not None and not isinstance(value, dict):
-        raise HandlerAnswerError(f"`{key}` must be an object")
-    return value
 
 
 def _choice(body: Body, key: str, known: tuple[str, ...] = tuple(_DECISIONS)) -> str:

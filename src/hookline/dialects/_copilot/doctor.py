@@ -4,17 +4,16 @@ A camelCase event gets camelCase keys and is answered at the top level; a Pascal
 snake_case keys. A script written for one form finds nothing in the other, and says nothing.
 """
 
-import os
 import re
 from collections.abc import Iterator
 
 from hookline.dialects._copilot.entries import by_claude_rules
 from hookline.dialects._copilot.names import camel_name, is_pascal, pascal_name
 from hookline.dialects._copilot.tools import CLAUDE_NAMES
-from hookline.dialects._doctor import Cause, Rules
+from hookline.dialects._doctor import Cause, Rules, in_directory
 from hookline.dialects._doctor_entries import common, entries, is_ours, script
 from hookline.dialects._patterns import whole
-from hookline.model.findings import Checkup, Finding, Seen, Severity
+from hookline.model.findings import Checkup, Finding, Severity
 from hookline.model.native import NativeEntry
 
 __all__ = ["findings"]
@@ -38,10 +37,6 @@ def _matches(entry: NativeEntry, name: str) -> bool:
     return not names.isdisjoint(matcher.split("|")) or whole(matcher, called)
 
 
-def _base(checkup: Checkup, seen: Seen, entry: NativeEntry) -> str:
-    return os.path.join(checkup.where.project, entry.directory)
-
-
 _RULES = Rules(
     tool_events=frozenset(
         name
@@ -51,7 +46,7 @@ _RULES = Rules(
     matches=_matches,
     mcp="SERVER-TOOL",
     variables=("COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
-    base=_base,
+    base=in_directory,
     causes=(
         Cause(phrase="disableAllHooks"),
         Cause(phrase="is no trusted folder", id="folder-not-trusted"),

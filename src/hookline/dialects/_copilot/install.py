@@ -5,13 +5,12 @@ from typing import ClassVar
 
 from hookline.dialects._copilot.names import is_pascal
 from hookline.dialects._spoken import SpokenSettings
-from hookline.model.installing import Call
 
 __all__ = ["CopilotHooks"]
 
 
 class CopilotHooks(SpokenSettings):
-    """Entries under camelCase keys.
+    """Entries under camelCase keys, in seconds; when they are over the client lets the tool run.
 
     A PascalCase key would name the same moments. Its payload has Claude Code's tool names, in
     which `bash` and `powershell` are one, and could be VS Code's as well; this one is told from
@@ -24,15 +23,8 @@ class CopilotHooks(SpokenSettings):
     grouped = False
     frame: ClassVar[Mapping[str, object]] = {"version": 1}
     commands = ("bash", "command")
+    timeout_key = "timeoutSec"
 
     def events(self) -> Sequence[str]:
         """Each moment once."""
         return [event for event in super().events() if not is_pascal(event)]
-
-    def handler(self, event: str, call: Call) -> Mapping[str, object]:
-        """Seconds; when they are over the client lets the tool run."""
-        return {
-            "type": "command",
-            "bash": self.line(event, call),
-            "timeoutSec": self.timeout(event, call),
-        }

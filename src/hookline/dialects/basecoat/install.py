@@ -1,13 +1,12 @@
 """BaseCoat's hooks.json: where runtimes that follow it look, and our entries in it."""
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from hookline.dialects._native import JsonDialect
 from hookline.dialects._spoken import SpokenSettings
 from hookline.dialects.basecoat import DIALECT
-from hookline.model.installing import Call, Inactive, Installed, Machine, Scope, Target
+from hookline.model.installing import Call, Scope
 
 __all__ = ["INSTALLER", "BaseCoatHooks"]
 
@@ -18,7 +17,7 @@ _LAST = 100
 class BaseCoatHooks(SpokenSettings):
     """``hooks.json`` of a project; the specification has no place for a person's own.
 
-    A hook that fails is passed over there, so refusals are said.
+    A hook that fails is passed over there, so refusals are said. Nothing is known of any runtime.
     """
 
     id = "basecoat"
@@ -28,30 +27,14 @@ class BaseCoatHooks(SpokenSettings):
     grouped = False
     frame: ClassVar[Mapping[str, object]] = {"version": 1}
     commands = ("bash", "command")
+    timeout_key = "timeoutSec"
+    project_file = "hooks.json"
     # The longest in its own packs: runtimes expect seconds, not minutes.
     default_timeout = 30
 
-    def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
-        """The project's file."""
-        return self.places(machine)
-
-    def places(self, machine: Machine) -> Sequence[Target]:
-        """The project's file, which git carries."""
-        file = os.path.join(machine.project, "hooks.json")
-        return [Target(file=file, scope=Scope.PROJECT, personal=False)]
-
     def handler(self, event: str, call: Call) -> Mapping[str, object]:
-        """Seconds."""
-        return {
-            "type": "command",
-            "bash": self.line(event, call),
-            "timeoutSec": self.timeout(event, call),
-            "priority": _LAST,
-        }
-
-    def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
-        """Nothing is known of any runtime."""
-        return []
+        """As everywhere, after all others."""
+        return {**super().handler(event, call), "priority": _LAST}
 
 
 INSTALLER = BaseCoatHooks()

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from hookline.dialects._native import said
-from hookline.dialects._wire import NO_REASON, crashed
+from hookline.dialects._wire import NO_REASON, crashed, object_at, read_object, text_at
 from hookline.dialects.claude_code.outputs import read_text
 from hookline.model.answers import PASS, Answer, Rewrite, context, deny, halt
 from hookline.model.errors import HandlerAnswerError
@@ -66,10 +66,7 @@ def read(native: str, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer
 
 
 def _json(text: str, native: str) -> Answer:
-    try:
-        body = msgspec.json.decode(text, type=dict[str, Any])
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as exc:
-        raise HandlerAnswerError(f"not an answer of Claude Code's: {exc}") from exc
+    body = read_object(text, "not an answer of Claude Code's")
     own = body.get("hookSpecificOutput", {})
     if not isinstance(own, dict) or (own and own.get("hookEventName") != native):
         raise HandlerAnswerError(f"`hookSpecificOutput.hookEventName` must be `{native}`")
@@ -103,13 +100,13 @@ def _answer(body: Mapping[str, Any], own: Mapping[str, Any], native: str) -> Ans
         verdict, reason = Verdict.HALT, str(body.get("stopReason") or reason)
     if verdict >= Verdict.ASK and not reason.strip():
         reason = NO_REASON
-    extra = _text(own, "additionalContext")
+    extra = text_at(own, "additionalContext")
     feedback = extra if native in {"Stop", "SubagentStop"} and extra else None
     output = own.get("updatedToolOutput", own.get("updatedMCPToolOutput"))
     change = Rewrite(
-        input=_object(own, "updatedInput") or _object(nested, "updatedInput"),
+        input=object_at(own, "updatedInput") or object_at(nested, "updatedInput"),
         output=None if output is None else _as_text(output),
-        display=_text(own, "displayContent"),
+        display=text_at(own, "displayContent"),
     )
     answer = Answer(
         verdict=verdict,
@@ -142,20 +139,6 @@ def _verdict(word: Any, words: Mapping[str, Verdict]) -> Verdict:
     if not isinstance(word, str) or word not in words:
         raise HandlerAnswerError(f"`{visible(str(word))[:80]}` is no decision here")
     return words[word]
-
-
-def _text(part: Mapping[str, Any], key: str) -> str | None:
-    value = part.get(key)
-    if value is not None and not isinstance(value, str):
-        raise HandlerAnswerError(f"`{key}` must be a text")
-    return value
-
-
-def _object(part: Mapping[str, Any], key: str) -> dict[str, Any] | None:
-    value = part.get(key)
-    if value is not None and not isinstance(value, dict):
-        raise HandlerAnswerError(f"`{key}` must be an object")
-    return value
 
 
 def _as_text(output: Any) -> str:

@@ -11,16 +11,50 @@ from hookline.dialects._support import load_support
 from hookline.dialects._translate import PASSED
 from hookline.dialects._wire import decision, line, permission
 from hookline.dialects.claude_code.outputs import in_shape, read_text
-from hookline.dialects.claude_code.tools import TOOLS
-from hookline.dialects.claude_code.words import native_word
 from hookline.model.answers import PASS, Answer
 from hookline.model.events import ConfigChange, Event, SteeringSubmit, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Substitution, Translated
 from hookline.model.ports import Caller
-from hookline.model.tools import Tool, ToolKind
+from hookline.model.tools import Tool, ToolKind, ToolRow, ToolTable
 from hookline.model.verdicts import Verdict
 
-__all__ = ["ClaudeCode"]
+__all__ = ["ClaudeCode", "native_word"]
+
+_K = ToolKind
+_SHELL = ToolRow(_K.SHELL, {"command": "command"})
+_FILE = {"path": "file_path"}
+_PATH = {"path": "path", "query": "pattern"}
+
+_TOOLS = ToolTable(
+    {
+        "Bash": _SHELL,
+        "PowerShell": _SHELL,
+        "Monitor": _SHELL,
+        "Write": ToolRow(_K.WRITE, {**_FILE, "content": "content"}),
+        "Edit": ToolRow(_K.EDIT, {**_FILE, "old": "old_string", "new": "new_string"}),
+        "MultiEdit": ToolRow(_K.EDIT, _FILE),
+        "NotebookEdit": ToolRow(_K.EDIT, {"path": "notebook_path", "content": "new_source"}),
+        "Read": ToolRow(_K.READ, _FILE),
+        "Glob": ToolRow(_K.SEARCH, _PATH),
+        "Grep": ToolRow(_K.SEARCH, _PATH),
+        "LS": ToolRow(_K.SEARCH, {"path": "path"}),
+        "LSP": ToolRow(_K.SEARCH, {"path": "filePath"}),
+        "WebFetch": ToolRow(_K.FETCH, {"url": "url", "query": "prompt"}),
+        "WebSearch": ToolRow(_K.FETCH, {"query": "query"}),
+        "Agent": ToolRow(_K.AGENT, {"content": "prompt"}),
+        "Task": ToolRow(_K.AGENT, {"content": "prompt"}),
+        "Skill": ToolRow(_K.AGENT, {}),
+        "TodoWrite": ToolRow(_K.TASK, {}),
+        "TaskCreate": ToolRow(_K.TASK, {}),
+        "TaskUpdate": ToolRow(_K.TASK, {}),
+        "TaskList": ToolRow(_K.TASK, {}),
+        "TaskGet": ToolRow(_K.TASK, {}),
+        "AskUserQuestion": ToolRow(_K.ASK, {}),
+        "ExitPlanMode": ToolRow(_K.PLAN, {"content": "plan"}),
+        "EnterPlanMode": ToolRow(_K.PLAN, {}),
+    }
+)
+
 
 # Exit code 2 is the only word that blocks on these.
 _EXIT_2 = {"TaskCreated", "TaskCompleted", "TeammateIdle", "WorktreeCreate", "Elicitation"}
@@ -37,7 +71,7 @@ class ClaudeCode(JsonDialect):
     """The dialect of Claude Code, and of the many that copied it."""
 
     id = "claude-code"
-    tools = TOOLS
+    tools = _TOOLS
     support = load_support(__file__)
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "SessionStart": {"source": "source"},
@@ -220,3 +254,36 @@ class ClaudeCode(JsonDialect):
             return answer
         changed = self.meant(event.tool, answer.rewrite.input) or None
         return replace(answer, rewrite=replace(answer.rewrite, input=changed))
+
+
+# Native event → the field, the words it may hold, and the one that stands for all others.
+_WORDS: Mapping[str, tuple[str, frozenset[str], str]] = {
+    "SessionStart": (
+        "source",
+        frozenset({"startup", "resume", "clear", "compact", "fork"}),
+        "startup",
+    ),
+    "SessionEnd": (
+        "reason",
+        frozenset({"clear", "resume", "logout", "prompt_input_exit", "other"}),
+        "other",
+    ),
+    "Setup": ("trigger", frozenset({"init", "maintenance"}), "init"),
+    "PreCompact": ("trigger", frozenset({"manual", "auto"}), "auto"),
+    "PostCompact": ("trigger", frozenset({"manual", "auto"}), "auto"),
+}
+# Gemini CLI's one word for what is asked of a person.
+_KINDS = {"ToolPermission": "permission_prompt"}
+
+
+def native_word(native: str, event: Event) -> tuple[str, str] | None:
+    """The field and Claude Code's word in it, for fields whose words are known."""
+    if native == "Notification":
+        kind = getattr(event, "kind", "")
+        return "kind", _KINDS.get(kind, kind)
+    row = _WORDS.get(native)
+    if row is None:
+        return None
+    field, words, default = row
+    said = getattr(event, field, "")
+    return field, said if said in words else default

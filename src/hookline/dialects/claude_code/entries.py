@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.dialects._entries import texts
 from hookline.dialects._located import Located
 from hookline.dialects.claude_code.conditions import parse_rule
 from hookline.dialects.claude_code.matchers import TOOL_EVENTS, Pattern
@@ -43,10 +44,6 @@ def _texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
-def _headers(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
-
-
 def _seconds(value: Any) -> bool:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return is_number and math.isfinite(value) and value > 0
@@ -72,7 +69,7 @@ _KEYS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "continueOnBlock": _YES_NO,
     "args": (_texts, "a list of texts"),
     "allowedEnvVars": (_texts, "a list of texts"),
-    "headers": (_headers, "an object of texts"),
+    "headers": (lambda value: texts(value) is not None, "an object of texts"),
     "input": (lambda value: isinstance(value, dict), "an object"),
     "timeout": (_seconds, "a number of seconds above 0"),
     "shell": (lambda value: value in ("bash", "powershell"), "`bash` or `powershell`"),

@@ -53,11 +53,7 @@ class ClaudeCodeSettings(JsonSettings):
 
         They still run the line, which closes it too, as do the other agents that read this file.
         """
-        entry = {
-            "type": "command",
-            "command": self.line(event, call),
-            "timeout": self.timeout(event, call),
-        }
+        entry = super().handler(event, call)
         return {**entry, "onFailure": "block"} if self.closes(event) else entry
 
     def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:

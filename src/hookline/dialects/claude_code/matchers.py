@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from hookline.dialects.claude_code.words import native_word
+from hookline.dialects.claude_code.codec import native_word
 from hookline.model.errors import HandlerError, IllegalValueError
 from hookline.model.events import Event, ToolEvent
 

@@ -12,7 +12,7 @@ from hookline.dialects._located import UnreadableText
 from hookline.dialects._patterns import found
 from hookline.dialects.codex import trust
 from hookline.dialects.codex.entries import NAME_LIST
-from hookline.dialects.codex.toml import read_toml
+from hookline.dialects.codex.files import read_toml
 from hookline.model.findings import Checkup, Finding, Severity
 from hookline.model.hook import Layer
 from hookline.model.native import NativeEntry

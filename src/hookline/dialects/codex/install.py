@@ -11,13 +11,11 @@ from hookline.dialects._install import JsonSettings, settings
 from hookline.dialects.codex import trust
 from hookline.dialects.codex.codec import Codex
 from hookline.model.installing import (
-    Call,
     Inactive,
     Installed,
     InstallError,
     Machine,
     Scope,
-    Target,
 )
 
 __all__ = ["INSTALLER", "CodexHooks"]
@@ -28,40 +26,27 @@ _TOP = {"description", "hooks"}
 
 
 class CodexHooks(JsonSettings):
-    """``~/.codex/hooks.json``, and ``.codex/hooks.json`` in a project."""
+    """``~/.codex/hooks.json``, and ``.codex/hooks.json`` in a project.
+
+    Whole seconds, and no key that Codex does not know.
+    """
 
     id = "codex"
     support = Codex.support
     clients = ("codex",)
+    user_file = project_file = ".codex/hooks.json"
     # Above that the client cuts it, and complains of it in every session.
     longest: ClassVar[Mapping[str, int]] = {"SessionEnd": 3, "Interrupt": 3}
 
-    def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
-        """One file; a project has no other than the one that git carries."""
-        user, project = self.places(machine)
-        return [user if scope is Scope.USER else project]
-
-    def places(self, machine: Machine) -> Sequence[Target]:
-        """The user's file and the project's."""
-        project = os.path.join(machine.project, ".codex", "hooks.json")
-        return [
-            Target(file=os.path.join(_home(machine), "hooks.json"), scope=Scope.USER),
-            Target(file=project, scope=Scope.PROJECT, personal=False),
-        ]
-
-    def handler(self, event: str, call: Call) -> Mapping[str, object]:
-        """Whole seconds, and no key that Codex does not know."""
-        return {
-            "type": "command",
-            "command": self.line(event, call),
-            "timeout": self.timeout(event, call),
-        }
+    def user_path(self, machine: Machine) -> str:
+        """Beside Codex's own config."""
+        return os.path.join(_home(machine), "hooks.json")
 
     # ── what Codex wants before it runs them ────────────────────────────────────────────────
 
     def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
         """Switches, files that Codex refuses, and trust: in the project, and in each hook."""
-        config = _config(machine)
+        config = _toml(machine.read(self.trust_file(machine)))
         voided = [flaw for each in installed for flaw in _voided(each)]
         return [
             *_switched_off(machine, config),
@@ -150,10 +135,6 @@ def _place(key: str) -> tuple[str, ...]:
 
 def _home(machine: Machine) -> str:
     return machine.env.get("CODEX_HOME") or os.path.join(machine.home, ".codex")
-
-
-def _config(machine: Machine) -> Mapping[str, Any]:
-    return _toml(machine.read(os.path.join(_home(machine), "config.toml")))
 
 
 def _toml(content: bytes | None) -> Mapping[str, Any]:

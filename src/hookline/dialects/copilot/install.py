@@ -8,7 +8,7 @@ from hookline.dialects._copilot.install import CopilotHooks
 from hookline.dialects._install import settings
 from hookline.dialects._native import JsonDialect
 from hookline.dialects.copilot import DIALECT
-from hookline.model.installing import Inactive, Installed, Machine, Scope, Target
+from hookline.model.installing import Inactive, Installed, Machine, Scope
 
 __all__ = ["INSTALLER", "CopilotCliHooks"]
 
@@ -23,23 +23,15 @@ class CopilotCliHooks(CopilotHooks):
     support = DIALECT.support
     clients = ("copilot",)
     codec: ClassVar[JsonDialect] = DIALECT
+    user_file = ".copilot/hooks/hookline.json"
+    project_file = ".github/hooks/hookline.json"
     left_out: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("preMcpToolCall", "postResult", "prePRDescription"), _EMBEDDED
     )
 
-    def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
-        """One file; a project's is one that git carries."""
-        user, project = self.places(machine)
-        return [user if scope is Scope.USER else project]
-
-    def places(self, machine: Machine) -> Sequence[Target]:
-        """The user's file and the project's."""
-        user = os.path.join(_home(machine), "hooks", "hookline.json")
-        project = os.path.join(machine.project, ".github", "hooks", "hookline.json")
-        return [
-            Target(file=user, scope=Scope.USER),
-            Target(file=project, scope=Scope.PROJECT, personal=False),
-        ]
+    def user_path(self, machine: Machine) -> str:
+        """Where the client's own home is."""
+        return os.path.join(_home(machine), "hooks", "hookline.json")
 
     def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
         """Switches that turn hooks off, and the trust that a folder needs."""

@@ -7,11 +7,10 @@ from typing import ClassVar
 from hookline.dialects._copilot.install import CopilotHooks
 from hookline.dialects._native import JsonDialect
 from hookline.dialects.copilot_cloud import DIALECT
-from hookline.model.installing import Inactive, Installed, Machine, Scope, Target
+from hookline.model.installing import Inactive, Installed, Machine, Scope
 
 __all__ = ["INSTALLER", "CopilotCloudHooks"]
 
-_FILE = ".github/hooks/hookline-cloud.json"
 _SETUP = ".github/workflows/copilot-setup-steps"
 _BRANCH = "commit it and merge it into the default branch"
 
@@ -23,15 +22,7 @@ class CopilotCloudHooks(CopilotHooks):
     support = DIALECT.support
     codec: ClassVar[JsonDialect] = DIALECT
     scopes = (Scope.PROJECT,)
-
-    def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
-        """The repository's file."""
-        return self.places(machine)
-
-    def places(self, machine: Machine) -> Sequence[Target]:
-        """The repository's file."""
-        file = os.path.join(machine.project, _FILE)
-        return [Target(file=file, scope=Scope.PROJECT, personal=False)]
+    project_file = ".github/hooks/hookline-cloud.json"
 
     def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
         """What the clone on GitHub's machine lacks."""

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from hookline.dialects._native import said
-from hookline.dialects._wire import NO_REASON, crashed
+from hookline.dialects._wire import NO_REASON, crashed, object_at, read_object, text_at
 from hookline.dialects.cursor.tools import mcp_text
 from hookline.model.answers import PASS, Answer, Rewrite, deny
 from hookline.model.errors import HandlerAnswerError
@@ -44,10 +44,7 @@ def read(native: str, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer
 
 
 def _object(text: str) -> dict[str, Any]:
-    try:
-        return msgspec.json.decode(text, type=dict[str, Any])
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as exc:
-        raise HandlerAnswerError(f"Cursor takes one JSON object or nothing: {exc}") from exc
+    return read_object(text, "Cursor takes one JSON object or nothing")
 
 
 def _why(text: str) -> str:
@@ -60,10 +57,7 @@ def _why(text: str) -> str:
 
 
 def _nested(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    own = body.get("hookSpecificOutput")
-    if own is not None and not isinstance(own, dict):
-        raise HandlerAnswerError("`hookSpecificOutput` must be an object")
-    return own or {}
+    return object_at(body, "hookSpecificOutput") or {}
 
 
 def _answer(body: Mapping[str, Any], own: Mapping[str, Any], native: str) -> Answer:
@@ -138,7 +132,4 @@ def _maybe(text: str) -> tuple[str, ...]:
 
 
 def _text(part: Mapping[str, Any], key: str) -> str:
-    value = part.get(key)
-    if value is not None and not isinstance(value, str):
-        raise HandlerAnswerError(f"`{key}` must be a text")
-    return value or ""
+    return text_at(part, key) or ""

@@ -1,13 +1,12 @@
 """Cursor's hooks.json: where it is, and our entries in it."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
 from hookline.dialects._install import JsonSettings
 from hookline.dialects.cursor.codec import Cursor
-from hookline.model.installing import Call, Entry, Inactive, Installed, Machine, Scope, Target
+from hookline.model.installing import Call, Entry, Scope, Target
 
 __all__ = ["INSTALLER", "CursorHooks"]
 
@@ -20,12 +19,14 @@ class CursorHooks(JsonSettings):
     """``~/.cursor/hooks.json``, and ``.cursor/hooks.json`` in a project.
 
     Commands and MCP calls have events of their own, on which a question can be put to the person;
-    preToolUse comes before them and can only deny, so there they are left to those events.
+    preToolUse comes before them and can only deny, so there they are left to those events. Whether
+    a workspace is trusted cannot be seen from outside.
     """
 
     id = "cursor"
     support = Cursor.support
     clients = ("cursor", "cursor-agent")
+    user_file = project_file = ".cursor/hooks.json"
     grouped = False
     frame: ClassVar[Mapping[str, object]] = {"version": 1}
     left_out: ClassVar[Mapping[str, str]] = {
@@ -34,21 +35,6 @@ class CursorHooks(JsonSettings):
         "afterFileEdit": _TOLD_BEFORE,
     }
     matcher: ClassVar[str] = "^(?!Shell$|MCP:)"
-
-    def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
-        """One file; a project has no other than the one that git carries."""
-        user, project = self.places(machine)
-        return [user if scope is Scope.USER else project]
-
-    def places(self, machine: Machine) -> Sequence[Target]:
-        """The user's file and the project's."""
-        user, project = (
-            os.path.join(base, ".cursor", "hooks.json") for base in (machine.home, machine.project)
-        )
-        return [
-            Target(file=user, scope=Scope.USER),
-            Target(file=project, scope=Scope.PROJECT, personal=False),
-        ]
 
     def handler(self, event: str, call: Call) -> Mapping[str, object]:
         """Seconds; a gate that crashes, hangs or answers nonsense stays shut."""
@@ -78,10 +64,6 @@ class CursorHooks(JsonSettings):
             else entry
             for entry in super().inspect(target, content)
         ]
-
-    def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
-        """Nothing that can be seen from outside: whether a workspace is trusted is not."""
-        return []
 
 
 class _InProjects(CursorHooks):

@@ -1,8 +1,6 @@
 """Cursor's ``hooks.json``, written from entries."""
 
-from collections.abc import Sequence
-
-from hookline.dialects._write import JsonWriter, searched
+from hookline.dialects._write import JsonWriter
 
 __all__ = ["WRITER", "CursorWriter"]
 
@@ -13,12 +11,9 @@ class CursorWriter(JsonWriter):
     path = ".cursor/hooks.json"
     says = frozenset({"matcher", "timeout", "fails_closed"})
     matched = frozenset({"preToolUse", "postToolUse", "postToolUseFailure"})
+    searches = True
     version = 1
     typed = False
-
-    def matcher(self, names: Sequence[str]) -> str:
-        """A regex that is found anywhere, so it says where it begins and ends."""
-        return searched(names)
 
 
 WRITER = CursorWriter()

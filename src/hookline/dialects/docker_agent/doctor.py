@@ -1,13 +1,12 @@
 """How hooks silently do not fire in docker-agent."""
 
-import os
 from collections.abc import Iterator
 
-from hookline.dialects._doctor import Rules
+from hookline.dialects._doctor import Rules, in_any_directory
 from hookline.dialects._doctor_entries import common, entries, is_ours
 from hookline.dialects._patterns import whole
 from hookline.dialects.docker_agent.reading import MATCHED
-from hookline.model.findings import Checkup, Finding, Seen, Severity
+from hookline.model.findings import Checkup, Finding, Severity
 from hookline.model.native import NativeEntry
 
 __all__ = ["findings"]
@@ -17,11 +16,9 @@ def _matches(entry: NativeEntry, name: str) -> bool:
     return whole(entry.matcher or "", name)
 
 
-def _base(checkup: Checkup, seen: Seen, entry: NativeEntry) -> str:
-    return os.path.join(checkup.where.project, os.path.expanduser(entry.directory))
-
-
-_RULES = Rules(tool_events=frozenset(MATCHED), matches=_matches, mcp="SERVER_TOOL", base=_base)
+_RULES = Rules(
+    tool_events=frozenset(MATCHED), matches=_matches, mcp="SERVER_TOOL", base=in_any_directory
+)
 
 
 def findings(checkup: Checkup) -> Iterator[Finding]:

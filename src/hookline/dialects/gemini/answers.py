@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from hookline.dialects._native import said
+from hookline.dialects._wire import NO_REASON
 from hookline.model.answers import NO_REWRITE, PASS, Answer, Rewrite, deny, notice
 from hookline.model.errors import HandlerAnswerError, HandlerCrashed
 from hookline.model.events import Event
@@ -18,7 +19,6 @@ from hookline.model.verdicts import Verdict
 
 __all__ = ["read_answer"]
 
-_NO_REASON = "blocked by a hook that gave no reason"
 # The client's allow is no grant: it means no objection, and the question is still asked.
 _DECISIONS = {
     "allow": Verdict.PASS,
@@ -103,7 +103,7 @@ class _Reading:
     def _verdict(self) -> tuple[Verdict, str]:
         given = self.body.get("stopReason") or self.body.get("reason")
         response = _spoken(self.own.get("llm_response"))
-        reason = (str(given) if given else response).strip() or _NO_REASON
+        reason = (str(given) if given else response).strip() or NO_REASON
         if self.body.get("continue") is False:
             return Verdict.HALT, reason
         word = self.body.get("decision")

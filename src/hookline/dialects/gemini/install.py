@@ -8,7 +8,7 @@ from hookline.dialects._install import settings
 from hookline.dialects._spoken import SpokenSettings
 from hookline.dialects.gemini import DIALECT
 from hookline.dialects.gemini.codec import Gemini
-from hookline.model.installing import Call, Inactive, Installed, Machine, Scope, Target
+from hookline.model.installing import Call, Inactive, Installed, Machine
 
 __all__ = ["INSTALLER", "GeminiSettings"]
 
@@ -26,31 +26,12 @@ class GeminiSettings(SpokenSettings):
     support = Gemini.support
     codec = DIALECT
     clients = ("gemini",)
-
-    def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
-        """One file; a project has no other than the one that git carries."""
-        user, project = self.places(machine)
-        return [user if scope is Scope.USER else project]
-
-    def places(self, machine: Machine) -> Sequence[Target]:
-        """The user's file and the project's."""
-        user, project = (
-            os.path.join(base, ".gemini", "settings.json")
-            for base in (machine.home, machine.project)
-        )
-        return [
-            Target(file=user, scope=Scope.USER),
-            Target(file=project, scope=Scope.PROJECT, personal=False),
-        ]
+    user_file = project_file = ".gemini/settings.json"
 
     def handler(self, event: str, call: Call) -> Mapping[str, object]:
         """Milliseconds; the name is what ``/hooks disable`` takes."""
-        return {
-            "name": _NAME,
-            "type": "command",
-            "command": self.line(event, call),
-            "timeout": 1000 * self.timeout(event, call),
-        }
+        timeout = 1000 * self.timeout(event, call)
+        return {"name": _NAME, **super().handler(event, call), "timeout": timeout}
 
     def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
         """Switches that turn hooks off, and the trust that a folder needs before any runs."""

@@ -1,9 +1,8 @@
 """Gemini CLI's settings, written from entries: milliseconds, and names for hooks."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from hookline.dialects._write import JsonWriter, searched
+from hookline.dialects._write import JsonWriter
 from hookline.dialects.gemini.entries import TOOL_EVENTS
 from hookline.model.native import NativeEntry
 
@@ -16,12 +15,9 @@ class GeminiWriter(JsonWriter):
     path = ".gemini/settings.json"
     says = frozenset({"matcher", "timeout", "env", "name", "sequential"})
     matched = frozenset(TOOL_EVENTS)
+    searches = True
     grouped = True
     units = 1000
-
-    def matcher(self, names: Sequence[str]) -> str:
-        """A regex that is found anywhere, so it says where it begins and ends."""
-        return searched(names)
 
     def group(self, entry: NativeEntry) -> dict[str, Any]:
         """The matcher, and whether hooks wait for each other."""

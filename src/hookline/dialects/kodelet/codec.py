@@ -10,16 +10,49 @@ from msgspec.structs import replace
 from hookline.dialects._native import JsonDialect, Keys, said
 from hookline.dialects._shown import changes, shown
 from hookline.dialects._support import load_support
-from hookline.dialects._wire import NO_REASON, crashed, folded, line
-from hookline.dialects.kodelet.tools import TOOLS
+from hookline.dialects._wire import NO_REASON, FoldingTools, crashed, folded, line
 from hookline.model.answers import PASS, Answer, Rewrite, deny, follow_up
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.events import Agent, Event, PostToolUseFailure, Stop, SubagentStop, ToolEvent
 from hookline.model.outcome import Outcome, Reply
-from hookline.model.tools import Mcp, Tool, ToolKind
+from hookline.model.tools import Mcp, Tool, ToolKind, ToolRow, patched_paths
 from hookline.model.verdicts import Verdict
 
 __all__ = ["Kodelet"]
+
+_K = ToolKind
+_FILE = {"path": "file_path"}
+_PATTERN = {"query": "pattern", "path": "path"}
+
+
+def _patch(input: Mapping[str, Any]) -> Mapping[str, Any]:
+    text = input.get("input")
+    return {"paths": patched_paths(text), "content": text} if isinstance(text, str) else {}
+
+
+_TOOLS = FoldingTools(
+    {
+        "bash": ToolRow(_K.SHELL, {"command": "command"}),
+        "file_read": ToolRow(_K.READ, _FILE),
+        "file_write": ToolRow(_K.WRITE, {**_FILE, "content": "text"}),
+        "file_edit": ToolRow(_K.EDIT, {**_FILE, "old": "old_text", "new": "new_text"}),
+        "file_multi_edit": ToolRow(_K.EDIT, _FILE),
+        "apply_patch": ToolRow(_K.EDIT, {}, _patch),
+        "view_image": ToolRow(_K.READ, {"path": "path"}),
+        # Runs a program that the agent wrote: as dangerous as a shell, and judged as one.
+        "code_execution": ToolRow(_K.SHELL, {"command": "code_path"}),
+        "grep_tool": ToolRow(_K.SEARCH, _PATTERN),
+        "glob_tool": ToolRow(_K.SEARCH, _PATTERN),
+        "web_fetch": ToolRow(_K.FETCH, {"url": "url", "query": "prompt"}),
+        "subagent": ToolRow(_K.AGENT, {"content": "question"}),
+        "skill": ToolRow(_K.AGENT),
+        "todo_read": ToolRow(_K.TASK),
+        "todo_write": ToolRow(_K.TASK),
+        "get_goal": ToolRow(_K.TASK),
+        "update_goal": ToolRow(_K.TASK),
+    },
+    also=("input",),
+)
 
 
 # Of the hooks after a tool the last that ends with 0 counts: silence would take back what another
@@ -39,7 +72,7 @@ class Kodelet(JsonDialect):
     """The dialect of Kodelet: one executable a hook, one JSON object each way."""
 
     id = "kodelet"
-    tools = TOOLS
+    tools = _TOOLS
     support = load_support(__file__)
     keys = Keys(event="event", session="conv_id", call="tool_user_id", response="tool_output")
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = {

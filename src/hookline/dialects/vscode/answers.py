@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from hookline.dialects._native import said
-from hookline.dialects._wire import NO_REASON, crashed
+from hookline.dialects._wire import NO_REASON, crashed, object_at, read_object
 from hookline.model.answers import PASS, Answer, Rewrite, deny
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.verdicts import Verdict
@@ -34,10 +33,7 @@ def read(native: str, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer
     text = said(stdout)
     if not text.startswith("{") or native == "PreCompact":
         return PASS  # the client keeps other text as it is, and reads nothing in it
-    try:
-        body = msgspec.json.decode(text, type=dict[str, Any])
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as exc:
-        raise HandlerAnswerError(f"not an answer of VS Code's: {exc}") from exc
+    body = read_object(text, "not an answer of VS Code's")
     own = body.get("hookSpecificOutput") or {}
     if not isinstance(own, dict):
         raise HandlerAnswerError("`hookSpecificOutput` must be an object")
@@ -82,9 +78,7 @@ def _answer(body: Mapping[str, Any], own: Mapping[str, Any], native: str) -> Ans
     if verdict >= Verdict.ASK and not reason.strip():
         reason = NO_REASON
     extra = own if native != "UserPromptSubmit" or _has(own, "additionalContext") else body
-    updated = own.get("updatedInput") if native == "PreToolUse" and not stopped else None
-    if updated is not None and not isinstance(updated, dict):
-        raise HandlerAnswerError("`updatedInput` must be an object")
+    updated = object_at(own, "updatedInput") if native == "PreToolUse" and not stopped else None
     takes_context = native not in _CONTINUED and _has(extra, "additionalContext")
     return Answer(
         verdict=verdict,

@@ -4,13 +4,12 @@ import os
 import re
 from collections.abc import Iterator
 
-from hookline.dialects._doctor import Cause, Rules, line_in
+from hookline.dialects._doctor import Cause, Rules, in_any_directory, line_in
 from hookline.dialects._doctor_entries import common, entries, is_ours, script
 from hookline.dialects._located import UnreadableText, read_json
 from hookline.dialects.vscode.entries import native_event
 from hookline.dialects.vscode.files import FILES
-from hookline.model.findings import Checkup, Finding, Seen, Severity
-from hookline.model.native import NativeEntry
+from hookline.model.findings import Checkup, Finding, Severity
 
 __all__ = ["findings"]
 
@@ -22,12 +21,8 @@ _USER_SETTINGS = (
 _DECIDES = re.compile(r"[\"']decision[\"']\s*:\s*[\"']block[\"']")
 
 
-def _base(checkup: Checkup, seen: Seen, entry: NativeEntry) -> str:
-    return os.path.join(checkup.where.project, os.path.expanduser(entry.directory))
-
-
 _RULES = Rules(
-    base=_base,
+    base=in_any_directory,
     closing='end its command with ` || { echo "the guard failed" >&2; exit 2; }`',
     causes=(
         Cause(phrase="`chat.useHooks`", id="hooks-switched-off", keys=("chat.useHooks",)),

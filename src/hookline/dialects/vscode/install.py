@@ -6,11 +6,10 @@ from typing import Any
 
 from hookline.dialects._install import JsonSettings, settings
 from hookline.dialects.vscode.codec import VSCode
-from hookline.model.installing import Call, Inactive, Installed, Machine, Scope, Target
+from hookline.model.installing import Inactive, Installed, Machine, Scope
 
 __all__ = ["INSTALLER", "VSCodeHooks"]
 
-_NAME = "hookline-vscode.json"
 _USER_SETTINGS = (
     ".config/Code/User/settings.json",
     "Library/Application Support/Code/User/settings.json",
@@ -22,36 +21,17 @@ _PLACES = "chat.hookFilesLocations"
 class VSCodeHooks(JsonSettings):
     """``~/.copilot/hooks/hookline-vscode.json``, and the same in ``.github/hooks`` of a project.
 
-    Without a ``version``: that would make the client read the file as Copilot CLI's.
+    Without a ``version``: that would make the client read the file as Copilot CLI's. Its lines
+    close gates, since the client runs the tool on any exit but 2.
     """
 
     id = "vscode"
     support = VSCode.support
     starts_posix_shell = True
     clients = ("code", "code-insiders", "codium")
+    user_file = ".copilot/hooks/hookline-vscode.json"
+    project_file = ".github/hooks/hookline-vscode.json"
     grouped = False
-
-    def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
-        """One file; a project's is one that git carries."""
-        user, project = self.places(machine)
-        return [user if scope is Scope.USER else project]
-
-    def places(self, machine: Machine) -> Sequence[Target]:
-        """The user's file and the project's."""
-        user = os.path.join(machine.home, ".copilot", "hooks", _NAME)
-        project = os.path.join(machine.project, ".github", "hooks", _NAME)
-        return [
-            Target(file=user, scope=Scope.USER),
-            Target(file=project, scope=Scope.PROJECT, personal=False),
-        ]
-
-    def handler(self, event: str, call: Call) -> Mapping[str, object]:
-        """Seconds; the line closes gates, since the client runs the tool on any exit but 2."""
-        return {
-            "type": "command",
-            "command": self.line(event, call),
-            "timeout": self.timeout(event, call),
-        }
 
     def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
         """The switch for all hooks, and the one for the folder that ours are in."""

@@ -1,17 +1,163 @@
 """What a model's answer says, however it is wrapped; never milder than it may have been meant.
 
-Knows the forms in which an answer is written; what its keys and words mean is said beside it.
+Knows the forms in which an answer is written, and what its keys and words mean: a no counts
+wherever it stands in an object, a yes only where an answer has its verdict.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hookline.handlers._judge.meaning import Judgement, judged, plain, shortened, shown
+from msgspec import Struct
+
 from hookline.model.errors import HandlerAnswerError
+from hookline.model.text import visible
 from hookline.model.verdicts import BLOCKING, Verdict
 
-__all__ = ["NO_REASON", "Judgement", "decision_in", "judgement_in"]
+__all__ = ["NO_REASON", "REASON_CAP", "Judgement", "decision_in", "judgement_in"]
+
+REASON_CAP = 2_000
+"""The longest reason that is passed on, in characters: it is a model's text, not the config's."""
+
+_WORDS: Mapping[str, Verdict] = {
+    "allow": Verdict.ALLOW,
+    "allowed": Verdict.ALLOW,
+    "approve": Verdict.ALLOW,
+    "approved": Verdict.ALLOW,
+    "pass": Verdict.PASS,
+    "ask": Verdict.ASK,
+    "deny": Verdict.DENY,
+    "denied": Verdict.DENY,
+    "block": Verdict.DENY,
+    "blocked": Verdict.DENY,
+    "reject": Verdict.DENY,
+    "rejected": Verdict.DENY,
+    "refuse": Verdict.DENY,
+    "refused": Verdict.DENY,
+    # Nobody offered it that word; what it can say at most is no.
+    "halt": Verdict.DENY,
+}
+_SAYING = r"verdict|decision|behaviou?r|judge?ment|ruling"
+_AGREEING = {"ok", "allowed", "approved"}
+# They say yes to something; that nothing else is meant is not sure enough to be a verdict.
+_ASSENTING = {"allow", "approve", "continue", "pass", "passed", "permitted", "proceed", "safe"}
+_REFUSING = {
+    *(word for word, verdict in _WORDS.items() if verdict in BLOCKING),
+    *("stop", "stopped", "forbidden", "unsafe", "dangerous", "harmful"),
+}
+_REASONS = {"reason", "permissiondecisionreason", "message", "explanation"}
+_EXPLAINS = r"(?:reason|reasons|reasoning|explanation|message|text|note|notes)\Z"
+_INSIDE = {"hookspecificoutput", "answer", "result", "output"}
+
+
+class Judgement(Struct, frozen=True):
+    """A model's verdict, its reason, and whether it says that what is asked cannot be done."""
+
+    verdict: Verdict
+    reason: str = ""
+    impossible: bool = False
+
+
+def _judged(said: Mapping[str, Any]) -> Judgement | None:
+    """The verdict of one object: of several words the strictest; None when it has none.
+
+    Raises HandlerAnswerError for a word that means nothing: it may have been a no.
+    """
+    pairs = list(_pairs(said))
+    meant: list[Verdict] = []
+    doubts: list[HandlerAnswerError] = []
+    for key, value, counts in pairs:
+        try:
+            verdict = _verdict(key, value)
+        except HandlerAnswerError as error:
+            doubts.append(error)
+        else:
+            meant += [verdict] if verdict is not None and (counts or verdict in BLOCKING) else []
+    if doubts and not BLOCKING.intersection(meant):
+        raise doubts[0]
+    if not meant:
+        return None
+    reasons = [value for key, value, _ in pairs if key in _REASONS and isinstance(value, str)]
+    impossible = ("impossible", True, True) in pairs
+    return Judgement(max(meant), _shortened(next(iter(reasons), "")), impossible)
+
+
+def _plain(key: str) -> str:
+    """A key without case, blanks and signs."""
+    return re.sub(r"[\W_]", "", key).lower()
+
+
+def _shortened(text: str) -> str:
+    """A model's text, no longer than a reason should be."""
+    text = text.strip()
+    return text if len(text) <= REASON_CAP else f"{text[:REASON_CAP]}… (cut by hookline)"
+
+
+def shown(text: str) -> str:
+    """The beginning of a model's text, for an error."""
+    short = visible(" ".join(text.split()))
+    return short if len(short) <= 120 else f"{short[:120]}…"
+
+
+def _pairs(said: Mapping[str, Any]) -> Iterator[tuple[str, Any, bool]]:
+    """Every key with its value at any depth, and whether a yes there is an answer's."""
+    left: list[tuple[Mapping[str, Any], int]] = [(said, 0)]
+    for each, depth in left:
+        for name, value in each.items():
+            key = _plain(name)
+            yield key, value, depth <= 1
+            inner = 1 if depth == 0 and key in _INSIDE else 2
+            left += [(found, inner if found is value else 2) for found in _objects(value)]
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    """The value if it is an object, or the objects in a list, however deep in lists."""
+    found: list[Mapping[str, Any]] = []
+    left = [value]
+    for each in left:
+        if isinstance(each, dict):
+            found.append(each)
+        elif isinstance(each, list):
+            left += each
+    return found
+
+
+def _verdict(key: str, value: Any) -> Verdict | None:
+    if key in _AGREEING:
+        if not isinstance(value, bool):
+            raise HandlerAnswerError(f"the model's `{key}` is neither true nor false")
+        return Verdict.ALLOW if value else Verdict.DENY
+    if key in _ASSENTING or key in _REFUSING:
+        return _contradiction(key, value)
+    if isinstance(value, dict | list):
+        return _listed(value)
+    word = _WORDS.get(value.strip(" \t\n.!").lower()) if isinstance(value, str) else None
+    if re.search(_EXPLAINS, key):
+        return None
+    if not re.search(_SAYING, key):
+        return word if word in BLOCKING else None
+    if word is None:
+        raise HandlerAnswerError(f"the model's `{key}` is no verdict: {shown(str(value))}")
+    # A yes has its own name; `first_verdict` may not be the last.
+    return word if word in BLOCKING or re.fullmatch(f"(?:permission)?(?:{_SAYING})", key) else None
+
+
+def _contradiction(key: str, value: Any) -> Verdict | None:
+    """The no in a key that is no verdict, such as ``"deny": true``."""
+    if value is (key in _ASSENTING):
+        return None
+    if isinstance(value, bool):
+        return Verdict.ASK if key == "ask" else Verdict.DENY
+    if value is None or isinstance(value, dict | list):
+        return _listed(value or [])
+    raise HandlerAnswerError(f"the model's `{key}` is neither true nor false")
+
+
+def _listed(value: Mapping[str, Any] | list[Any]) -> Verdict | None:
+    """A no that stands by itself in a list."""
+    words = [each.strip().lower() for each in value if isinstance(each, str)]
+    return Verdict.DENY if isinstance(value, list) and _REFUSING.intersection(words) else None
+
 
 NO_REASON = "(the model gave no reason)"
 
@@ -66,15 +212,15 @@ def decision_in(text: str) -> tuple[str, str]:
     if word not in {"allow", "ask", "deny"}:
         raise HandlerAnswerError(f"the model's decision is not allow, ask or deny: {shown(text)}")
     # docker-agent reads keys in whatever case, and takes the last of them.
-    meant = judged(found)
-    if sum(plain(key) == "decision" for key in found) > 1 or (
+    meant = _judged(found)
+    if sum(_plain(key) == "decision" for key in found) > 1 or (
         meant is not None and meant.verdict > Verdict(word)
     ):
         raise HandlerAnswerError(f"the model's decision contradicts itself: {shown(text)}")
     if word == "allow" and not _is_courtesy(text[:start] + " " + text[end + 1 :]):
         raise HandlerAnswerError(_unreadable(text))
     why = reason.strip() if isinstance(reason, str) else ""
-    return word, shortened(why) or NO_REASON
+    return word, _shortened(why) or NO_REASON
 
 
 def _said(
@@ -85,7 +231,7 @@ def _said(
     doubts: list[HandlerAnswerError] = []
     for written, each in found:
         try:
-            meant = judged(each)
+            meant = _judged(each)
         except HandlerAnswerError as error:
             doubts.append(error)
         else:

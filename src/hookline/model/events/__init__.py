@@ -2,52 +2,29 @@
 
 from typing import Any, get_args
 
-from hookline.model.events.agents import (
-    AgentSwitch,
-    SubagentStart,
-    SubagentStop,
-    Task,
-    TaskCompleted,
-    TaskCreated,
-    TeammateIdle,
-)
 from hookline.model.events.base import Agent, Budget, Event
-from hookline.model.events.ending import (
-    BeforeCompaction,
-    CompactionEvent,
-    PostCompact,
-    PreCompact,
-    Stop,
-    StopFailure,
-)
-from hookline.model.events.limits import BudgetExceeded, Error, LoopDetected, MaxIterations, Other
-from hookline.model.events.person import (
-    Elicitation,
-    ElicitationResult,
-    MessageDisplay,
-    Notification,
-    UserInput,
-)
-from hookline.model.events.prompt import (
-    FollowUpSubmit,
-    PromptEvent,
-    PromptExpansion,
-    PromptTransformed,
-    SteeringSubmit,
-    UserPromptSubmit,
-)
 from hookline.model.events.session import (
+    BudgetExceeded,
     ConfigChange,
     CwdChanged,
     DirectoryAdded,
+    Elicitation,
+    ElicitationResult,
+    Error,
     FileChanged,
     InstructionsLoaded,
+    LoopDetected,
+    MaxIterations,
+    MessageDisplay,
+    Notification,
+    Other,
     PostModelSwitch,
     PreModelSwitch,
     SessionEnd,
     SessionResume,
     SessionStart,
     Setup,
+    UserInput,
     WorktreeCreate,
     WorktreeRemove,
 )
@@ -64,11 +41,30 @@ from hookline.model.events.tool import (
 from hookline.model.events.turn import (
     AfterLlmCall,
     AgentStart,
+    AgentSwitch,
+    BeforeCompaction,
     BeforeLlmCall,
+    CompactionEvent,
+    FollowUpSubmit,
+    PostCompact,
+    PreCompact,
+    PromptEvent,
+    PromptExpansion,
+    PromptTransformed,
+    SteeringSubmit,
+    Stop,
+    StopFailure,
+    SubagentStart,
+    SubagentStop,
+    Task,
+    TaskCompleted,
+    TaskCreated,
+    TeammateIdle,
     ToolSelection,
     TurnEnd,
     TurnEvent,
     TurnStart,
+    UserPromptSubmit,
 )
 
 __all__ = [

@@ -1,6 +1,6 @@
-"""A session's life: it starts, its surroundings change, it ends."""
+"""A session's life, what reaches a person in it, and the limits it meets."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from hookline.model.events.base import Event
 
@@ -99,3 +99,72 @@ class PostModelSwitch(Event, frozen=True, kw_only=True):
     takes_context: ClassVar[bool] = True
     from_model: str = ""
     to_model: str = ""
+
+
+# ── what reaches a person, and what a person is asked ─────────────────────────────────────────
+
+
+class Notification(Event, frozen=True, kw_only=True):
+    """Fires when the host tells the person something."""
+
+    kind: str = ""
+    message: str = ""
+
+
+class UserInput(Event, frozen=True, kw_only=True):
+    """Fires when the host waits for the person."""
+
+    why: str = ""
+
+
+class Elicitation(Event, frozen=True, kw_only=True):
+    """Fires when an MCP server wants to ask the person something."""
+
+    gate: ClassVar[bool] = True
+    allows: ClassVar[bool] = True
+    server: str = ""
+    message: str = ""
+    schema: dict[str, Any] | None = None
+
+
+class ElicitationResult(Event, frozen=True, kw_only=True):
+    """Fires when the person answered an MCP server."""
+
+    action: str = ""
+    content: Any = None
+
+
+class MessageDisplay(Event, frozen=True, kw_only=True):
+    """Fires when the model's text is about to be shown."""
+
+    rewrites: ClassVar[frozenset[str]] = frozenset({"display"})
+    text: str = ""
+    final: bool = False
+
+
+# ── limits reached, errors, and whatever a platform has that nobody else does ─────────────────
+
+
+class BudgetExceeded(Event, frozen=True, kw_only=True):
+    """Fires when tokens or money ran out."""
+
+    gate: ClassVar[bool] = True
+
+
+class MaxIterations(Event, frozen=True, kw_only=True):
+    """Fires when an agent used up its turns."""
+
+
+class LoopDetected(Event, frozen=True, kw_only=True):
+    """Fires when an agent repeats itself."""
+
+
+class Error(Event, frozen=True, kw_only=True):
+    """Fires when something went wrong in the host."""
+
+    message: str = ""
+    where: str = ""
+
+
+class Other(Event, frozen=True, kw_only=True):
+    """Fires for a native event that has no canonical one; match it by ``native``."""

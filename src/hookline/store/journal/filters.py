@@ -11,7 +11,6 @@ __all__ = [
     "SUMMARY",
     "Filter",
     "SessionSummary",
-    "Stats",
     "conditions",
     "escaped",
     "in_json",
@@ -84,17 +83,6 @@ class SessionSummary(Struct, frozen=True):
         """From the columns of ``SUMMARY``."""
         session_id, dialect, events, blocked, first, last = row
         return cls(session_id, dialect, events, int(blocked), moment(first), moment(last))
-
-
-class Stats(Struct, frozen=True, kw_only=True):
-    """The whole journal in a few numbers."""
-
-    events: int
-    sessions: int
-    verdicts: dict[str, int]
-    first: datetime | None
-    last: datetime | None
-    bytes: int
 
 
 def micros(time: datetime) -> int:

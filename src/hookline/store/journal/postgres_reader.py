@@ -12,11 +12,9 @@ from hookline.store.journal.filters import (
     SUMMARY,
     Filter,
     SessionSummary,
-    Stats,
     conditions,
     escaped,
     in_json,
-    moment,
 )
 from hookline.store.journal.postgres_schema import connect, errors, shown
 from hookline.store.journal.reader import ROW, NoJournal, chosen, recorded
@@ -74,23 +72,6 @@ class PostgresReader:
         """The sessions that are known, the one last heard of first."""
         rows = self._rows(f"{_SESSIONS} ORDER BY max(seq) DESC LIMIT ?", [limit])
         return [SessionSummary.of(row) for row in rows]
-
-    def stats(self) -> Stats:
-        """The journal in a few numbers."""
-        counted = self._rows("SELECT verdict, count(*) FROM hookline.events GROUP BY verdict")
-        verdicts = {row[0]: row[1] for row in counted}
-        first, last, sessions, size = self._rows(
-            "SELECT min(at), max(at), count(DISTINCT nullif(session_id, '')), "
-            "pg_total_relation_size('hookline.events') FROM hookline.events"
-        )[0]
-        return Stats(
-            events=sum(verdicts.values()),
-            sessions=sessions,
-            verdicts=verdicts,
-            first=None if first is None else moment(first),
-            last=None if last is None else moment(last),
-            bytes=size,
-        )
 
     def version(self) -> int:
         """A number that changes when something was written."""

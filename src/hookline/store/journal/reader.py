@@ -13,14 +13,12 @@ from hookline.store.journal.filters import (
     SUMMARY,
     Filter,
     SessionSummary,
-    Stats,
     conditions,
     escaped,
     in_json,
     moment,
 )
 from hookline.store.journal.frozen import reading
-from hookline.store.journal.retention import size_of
 from hookline.store.journal.saying import Said
 from hookline.store.journal.schema import COLUMNS, MIGRATIONS, NewerJournal
 
@@ -30,7 +28,6 @@ __all__ = [
     "NoJournal",
     "Reader",
     "SessionSummary",
-    "Stats",
     "chosen",
     "recorded",
 ]
@@ -97,21 +94,6 @@ class Reader:
         """The sessions that are known, the one last heard of first."""
         rows = self._rows(f"{_SESSIONS} ORDER BY max(seq) DESC LIMIT ?", (limit,))
         return [SessionSummary.of(row) for row in rows]
-
-    def stats(self) -> Stats:
-        """The journal in a few numbers."""
-        verdicts = dict(self._rows("SELECT verdict, count(*) FROM events GROUP BY verdict"))
-        first, last, sessions = self._rows(
-            "SELECT min(at), max(at), count(DISTINCT nullif(session_id, '')) FROM events"
-        )[0]
-        return Stats(
-            events=sum(verdicts.values()),
-            sessions=sessions,
-            verdicts=verdicts,
-            first=None if first is None else moment(first),
-            last=None if last is None else moment(last),
-            bytes=size_of(self._connection),
-        )
 
     def version(self) -> int:
         """A number that changes when another process has written; cheap enough to ask often."""

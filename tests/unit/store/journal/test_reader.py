@@ -225,15 +225,6 @@ def test_sessions_are_told_newest_first_with_how_often_they_were_held_back(path:
     assert (first.session_id, first.blocked, first.dialect) == ("alpha-1", 0, "claude-code")
 
 
-def test_the_journal_is_told_in_a_few_numbers(path: str) -> None:
-    with Reader(path) as reader:
-        stats = reader.stats()
-    assert (stats.events, stats.sessions) == (5, 3)
-    assert stats.verdicts == {"pass": 2, "deny": 1, "ask": 1, "failed": 1}
-    assert (stats.first, stats.last) == (minute(0), minute(4))
-    assert stats.bytes > 0
-
-
 def test_what_is_being_written_can_be_followed(tmp_path: Path) -> None:
     path = str(tmp_path / "journal.db")
     first, second = an_entry(), an_entry()
@@ -302,7 +293,6 @@ def test_reading_changes_nothing(path: str) -> None:
     before = Path(path).read_bytes()
     with Reader(path) as reader:
         reader.query()
-        reader.stats()
         with pytest.raises(HooklineError, match="readonly"):
             reader._rows("DELETE FROM events")
     assert Path(path).read_bytes() == before

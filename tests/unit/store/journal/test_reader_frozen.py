@@ -103,7 +103,7 @@ def test_every_event_is_read(directory: Path, copies: Path, in_log: int, ends: s
     with frozen(path.parent):
         with Reader(str(path)) as reader:
             found = [each.id for each in reversed(reader.query())]
-            assert reader.stats().events == 5
+            assert len(reader.query()) == 5
             assert reader.version() == reader.version()
             assert list(copies.iterdir()) == [], "no copy outlives us, even if we are killed"
         assert contents(path) == before
@@ -116,7 +116,7 @@ def test_a_link_to_a_journal_is_followed_to_its_log(directory: Path, copies: Pat
     link = directory / "link.db"
     link.symlink_to(path)
     with frozen(path.parent), Reader(str(link)) as reader:
-        assert reader.stats().events == 5
+        assert len(reader.query()) == 5
 
 
 def test_a_copy_of_what_is_written_to_is_made_again(
@@ -133,7 +133,7 @@ def test_a_copy_of_what_is_written_to_is_made_again(
 
     monkeypatch.setattr(shutil, "copyfile", meddled)
     with frozen(path.parent), Reader(str(path)) as reader:
-        assert reader.stats().events == 5
+        assert len(reader.query()) == 5
     assert len(copied) == 6
 
 

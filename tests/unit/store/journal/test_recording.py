@@ -14,10 +14,10 @@ from hookline.model.events import (
     Notification,
     PreToolUse,
     SessionEnd,
+    Task,
     TaskCreated,
     UserPromptSubmit,
 )
-from hookline.model.events.agents import Task
 from hookline.model.journal import Entry, Recorded
 from hookline.model.outcome import Outcome, Reply, Substitution
 from hookline.model.tools import tool
