@@ -16,6 +16,7 @@ from accuracy.cases import Case, cases
 from hookline.app import App
 from hookline.cli.init import starter
 from hookline.model.verdicts import BLOCKING
+from hookline.pipeline.judge import judge
 from hookline.testing import shell
 
 
@@ -67,7 +68,7 @@ async def _judge(root: Path, config: bytes) -> list[Judged]:
     judged = []
     for case in cases():
         command = case.command(home=str(home), project=str(project))
-        outcome = await app.fire(shell(command, cwd=str(project)))
+        outcome = await judge(shell(command, cwd=str(project)), app)
         judged.append(Judged(case, outcome.verdict.value, outcome.reason.split("\n")[0]))
     await app.aclose()
     return judged

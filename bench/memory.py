@@ -11,6 +11,7 @@ from bench.measure import Ratio
 from hookline import PreToolUse, tool
 from hookline.app import App
 from hookline.cli.init import starter
+from hookline.pipeline.judge import judge
 
 EVENTS = 10_000
 
@@ -26,7 +27,7 @@ def run() -> list[Ratio]:
         async def fire(first: int, last: int) -> None:
             for number in range(first, last):
                 command = f"git log --oneline -n {number}"
-                await app.fire(PreToolUse(tool=tool("shell", command=command), cwd=directory))
+                await judge(PreToolUse(tool=tool("shell", command=command), cwd=directory), app)
 
         async def measure() -> tuple[int, int]:
             tracemalloc.start()

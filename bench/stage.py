@@ -18,8 +18,8 @@ from hookline.config.reading import SETTLED
 from hookline.daemon.asking import ask_status
 from hookline.daemon.instance import Holder, connect, holder
 from hookline.dialects._call import line
-from hookline.journals import journal_file
 from hookline.model.installing import Call
+from hookline.pipeline.journals import journal_file
 
 __all__ = ["Stage", "stage"]
 

@@ -20,6 +20,7 @@ from hookline.model.errors import HooklineError
 from hookline.model.events import Event
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.ports import Caller, Dialect
+from hookline.pipeline.judge import judge
 
 __all__ = ["Hooks", "main"]
 
@@ -70,7 +71,7 @@ class Hooks:
     async def fire(self, event: Event) -> Outcome:
         """The outcome of ``event``. A failing hook is part of it, never an exception."""
         if self._app is not None:
-            return await self._app.fire(event)
+            return await judge(event, self._app)
         return await self._engine.handle(event, self._caller)
 
     def fire_sync(self, event: Event) -> Outcome:

@@ -27,6 +27,7 @@ from hookline.model.outcome import Outcome
 from hookline.model.ports import Call, Caller, Match
 from hookline.model.tools import tool
 from hookline.model.verdicts import Verdict
+from hookline.pipeline.judge import judge
 
 __all__ = [
     "assert_allowed",
@@ -107,7 +108,7 @@ def fire(
 
         async def work() -> Outcome:
             try:
-                return await app.fire(event)
+                return await judge(event, app)
             finally:
                 await app.aclose()
 

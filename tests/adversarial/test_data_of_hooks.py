@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from hookline.app import App
 from hookline.model.outcome import Outcome
 from hookline.model.verdicts import Verdict
+from hookline.pipeline.judge import judge
 from hookline.testing import shell
 
 # Denies with what it is given: the names of its arguments are what they hold.
@@ -52,7 +53,7 @@ class Project:
         self.app().loader.trust(str(config))
 
     def fire(self) -> Outcome:
-        return asyncio.run(self.app().fire(replace(shell("ls"), cwd=str(self.root))))
+        return asyncio.run(judge(replace(shell("ls"), cwd=str(self.root)), self.app()))
 
 
 @pytest.fixture

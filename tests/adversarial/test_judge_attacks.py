@@ -16,6 +16,7 @@ from hookline.model.hook import HandlerSpec, Hook, Layer, OnError, Source
 from hookline.model.models import ModelEntry
 from hookline.model.tools import tool
 from hookline.model.verdicts import Verdict
+from hookline.pipeline.judge import judge
 from support.cli import Machine
 from support.endpoints import Endpoint, Raw, Reply
 
@@ -137,7 +138,7 @@ def test_what_an_agent_writes_stays_inside_the_marks(machine: Machine, command: 
 
         async def scenario() -> Any:
             try:
-                return await app.fire(event)
+                return await judge(event, app)
             finally:
                 await app.aclose()
 
@@ -203,12 +204,12 @@ def test_the_same_call_is_judged_once_as_long_as_the_config_is_the_same(machine:
         event = PreToolUse(tool=tool("shell", command="ls"), cwd=str(machine.project))
 
         async def scenario() -> None:
-            await app.fire(event)
-            again = await app.fire(PreToolUse(tool=event.tool, cwd=event.cwd))
+            await judge(event, app)
+            again = await judge(PreToolUse(tool=event.tool, cwd=event.cwd), app)
             assert again.runs[0].answer.metadata["judge"]["cached"] is True
             assert len(endpoint.asked) == 1
             user(machine, endpoint.url, judge={"prompt": "Is it safe? {{ tool.command }}"})
-            await app.fire(PreToolUse(tool=event.tool, cwd=event.cwd))
+            await judge(PreToolUse(tool=event.tool, cwd=event.cwd), app)
             assert len(endpoint.asked) == 2
             await app.aclose()
 

@@ -13,14 +13,16 @@ import pytest
 
 from hookline import registry
 from hookline.builtin import protect_paths
-from hookline.cli.hook import Arrived, Desk
-from hookline.journals import LastingJournals
 from hookline.model.answers import Answer
 from hookline.model.events import Event, PreToolUse
 from hookline.model.outcome import Reply
 from hookline.model.ports import Caller
 from hookline.model.tools import tool
 from hookline.model.verdicts import Verdict
+from hookline.pipeline.answer import answer
+from hookline.pipeline.call import Call
+from hookline.pipeline.journals import LastingJournals
+from hookline.pipeline.parts import Parts
 from hookline.testing import edit, read, shell, write
 from support.clients.effects import Does
 
@@ -574,12 +576,12 @@ def test_monstrous_commands_get_an_answer(command: str, world: World) -> None:
 CONFIG = "version: 1\nhooks:\n  - use: protect-paths\n"
 
 
-async def respond(arrived: Arrived) -> Reply:
-    desk = Desk(LastingJournals())
+async def respond(call: Call) -> Reply:
+    parts = Parts(LastingJournals())
     try:
-        return await desk.respond(arrived)
+        return await answer(call, parts)
     finally:
-        await desk.aclose()
+        await parts.aclose()
 
 
 def obeyed(name: str, event: Event, directory: Path) -> Any:
@@ -592,8 +594,8 @@ def obeyed(name: str, event: Event, directory: Path) -> Any:
     options = {"--home": str(directory / "state"), "--user-config": str(directory / "none")}
     argv = [name, native, *chain(*options.items()), "--config", str(config)]
     env = {"PATH": "/usr/bin:/bin", "HOME": str(directory)}
-    arrived = Arrived(argv=argv, payload=payload, env=env, cwd=str(directory))
-    reply = asyncio.run(respond(arrived))
+    call = Call(argv=argv, payload=payload, env=env, cwd=str(directory))
+    reply = asyncio.run(respond(call))
     client = import_module(f"support.clients.{name.replace('-', '_')}")
     effect = client.obey(native, reply, json.loads(payload))
     assert not effect.failed, effect.failed

@@ -13,6 +13,7 @@ from hookline import registry
 from hookline.app import App
 from hookline.cli.init import starter
 from hookline.model.verdicts import Verdict
+from hookline.pipeline.judge import judge
 from hookline.testing import shell
 
 AGENTS = (".claude", ".codex", ".gemini", ".cursor", ".copilot", ".kodelet", ".opencode", ".pi")
@@ -180,7 +181,7 @@ class Project:
         self._number += 1
         session = f"s{self._number}"
         event = msgspec.structs.replace(shell(command), cwd=str(self.cwd), session_id=session)
-        return asyncio.run(self.app.fire(event)).verdict
+        return asyncio.run(judge(event, self.app)).verdict
 
 
 @pytest.fixture
@@ -245,5 +246,5 @@ def test_other_tools_are_held_to_the_same(
 ) -> None:
     payload = {"session_id": "s", "cwd": str(project.cwd), "hook_event_name": "PreToolUse"}
     raw = msgspec.json.encode({**payload, "tool_name": tool, "tool_input": given})
-    outcome = asyncio.run(project.app.fire(registry.dialect("claude-code").decode(raw, None)))
+    outcome = asyncio.run(judge(registry.dialect("claude-code").decode(raw, None), project.app))
     assert (outcome.verdict >= Verdict.ASK) == (least >= Verdict.ASK)

@@ -18,6 +18,7 @@ from hookline.model.events import Event, PostToolUse, PreToolUse
 from hookline.model.outcome import Outcome
 from hookline.model.tools import Tool, tool
 from hookline.model.verdicts import Verdict
+from hookline.pipeline.judge import judge
 from hookline.testing import edit, read, shell, write
 
 DESTROYS_HOME_OR_SYSTEM = (
@@ -682,7 +683,7 @@ class Guarded:
                 for key, value in event.tool.input.items()
             }
             event = PreToolUse(tool=tool(event.tool.name, **given))
-        return self.runner.run(self.app.fire(event))
+        return self.runner.run(judge(event, self.app))
 
 
 @pytest.fixture(scope="module")

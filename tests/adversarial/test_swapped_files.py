@@ -26,6 +26,7 @@ from hookline.config.path_watch import PathWatch
 from hookline.handlers import _workers
 from hookline.model.outcome import Outcome
 from hookline.model.verdicts import Verdict
+from hookline.pipeline.judge import judge
 from hookline.testing import shell
 
 GOOD = '#!/bin/sh\n. "$(dirname "$0")/neighbour"\nexit 2\n'
@@ -113,7 +114,7 @@ class Project:
 
     async def _fire(self, app: App, event: Any) -> Outcome:
         try:
-            return await app.fire(event)
+            return await judge(event, app)
         finally:
             await app.aclose()
 

@@ -19,6 +19,7 @@ from hookline.config import reading
 from hookline.model.errors import TrustError
 from hookline.model.outcome import Outcome
 from hookline.model.verdicts import Verdict
+from hookline.pipeline.judge import judge
 from hookline.testing import shell
 
 CONFIG = """\
@@ -74,7 +75,7 @@ class Project:
         self, command: str, *, session: str = "s1", cwd: str | Path = "", app: App | None = None
     ) -> Outcome:
         event = replace(shell(command), session_id=session, cwd=str(self.root / cwd))
-        return asyncio.run((app or self.app()).fire(event))
+        return asyncio.run(judge(event, app or self.app()))
 
     def hold(self, *commands: str, session: str = "s1", cwd: str | Path = "") -> None:
         """Every guard still denies, for its own reason."""
@@ -483,7 +484,7 @@ class TestVouchedByHash:
 
         async def fire() -> Outcome:
             app = App(env=env, cwd=str(project), home=str(project / "state"), trust=hashes)
-            return await app.fire(shell("ls"))
+            return await judge(shell("ls"), app)
 
         outcome = asyncio.run(fire())
         return outcome.verdict.value, outcome.reason

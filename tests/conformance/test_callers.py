@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from hookline import registry
-from hookline.callers import Callers, recognise
 from hookline.engine.merge import fit
-from hookline.joint_reply import Clients
 from hookline.model.answers import Answer, Rewrite
 from hookline.model.errors import DecodeError, HandlerAnswerError
 from hookline.model.events import EVENTS, Event
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.rewriting import rewritten
 from hookline.model.verdicts import BLOCKING, Verdict
+from hookline.pipeline.joint_client import JointClient
+from hookline.pipeline.recognition import Callers, recognise
 from support.clients.effects import Does, Effect
 
 DIALECTS = Path(registry.__file__).parent / "dialects"
@@ -100,7 +100,7 @@ def obeyed(name: str, native: str, reply: Reply, payload: Mapping[str, Any]) -> 
     return effect
 
 
-def check(clients: Clients, outcome: Outcome, native: str, payload: Mapping[str, Any]) -> None:
+def check(clients: JointClient, outcome: Outcome, native: str, payload: Mapping[str, Any]) -> None:
     """The joint reply is at least as strict under each client as that client's own reply."""
     reply = clients.encode(outcome)
     latched = bool(clients.translate(outcome).latch)
@@ -130,7 +130,7 @@ def test_a_reply_to_either_of_two_is_at_least_as_strict_under_both(
     first: str, second: str, native: str
 ) -> None:
     payload = payload_of(first, native)
-    clients = Clients(Callers(named=None, ids=(first, second)))
+    clients = JointClient(Callers(named=None, ids=(first, second)))
     event = clients.decode(json.dumps(payload).encode(), native)
     for outcome in cells(event):
         check(clients, outcome, native, payload)
@@ -139,7 +139,7 @@ def test_a_reply_to_either_of_two_is_at_least_as_strict_under_both(
 @pytest.mark.parametrize(("first", "second", "native"), pairs())
 def test_a_refusal_closes_the_gate_of_both(first: str, second: str, native: str) -> None:
     payload = payload_of(first, native)
-    clients = Clients(Callers(named=first, ids=(first, second)))
+    clients = JointClient(Callers(named=first, ids=(first, second)))
     reply = clients.refuse(native, "MK_REASON")
     for name in clients.ids:
         own = obeyed(name, native, registry.dialect(name).refuse(native, "MK_REASON"), payload)
@@ -175,7 +175,7 @@ def test_claude_codes_file_is_answered_in_the_words_of_the_client_that_runs_it(
     callers = recognise("claude-code", asked, json.dumps(payload).encode(), {})
     assert name in callers.ids
     assert "claude-code" not in callers.ids
-    clients = Clients(callers)
+    clients = JointClient(callers)
     for outcome in cells(clients.decode(json.dumps(payload).encode(), asked)):
         check(clients, outcome, native, payload)
 
@@ -202,7 +202,7 @@ def test_a_payload_with_keys_missing_is_answered_no_weaker_by_anyone_who_may_hav
         callers = recognise(named, recorded["event"], raw, {})
         if not callers.ids:
             continue
-        clients = Clients(callers)
+        clients = JointClient(callers)
         try:
             event = clients.decode(raw, recorded["event"])
         except DecodeError as exc:

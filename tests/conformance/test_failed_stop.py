@@ -1,7 +1,7 @@
 """A hook that cannot run when an agent ends: the person reads it, the model hears it, once.
 
 Law 4: a failed hook there never keeps an agent going; and what was not checked is not silent.
-Through ``hookline hook DIALECT``, each event by a desk of its own, judged by client models.
+Through ``hookline hook DIALECT``, each event by parts of its own, judged by client models.
 """
 
 import asyncio
@@ -14,11 +14,13 @@ from typing import Any
 import pytest
 
 from hookline import registry
-from hookline.cli.hook import Arrived, Desk
-from hookline.journals import LastingJournals
 from hookline.model.events import Event, PostToolUse, Stop, SubagentStop, UserPromptSubmit
 from hookline.model.outcome import Reply
 from hookline.model.tools import tool
+from hookline.pipeline.answer import answer
+from hookline.pipeline.call import Call
+from hookline.pipeline.journals import LastingJournals
+from hookline.pipeline.parts import Parts
 from support.clients.effects import Effect
 
 NATIVE = [name for name in registry.dialect_names() if name != "canonical"]
@@ -72,7 +74,7 @@ class Platform:
         }
         reply = asyncio.run(
             respond(
-                Arrived(
+                Call(
                     argv=[self.dialect.id, native, *chain(*options.items())],
                     payload=payload,
                     env={"PATH": "/usr/bin:/bin", "HOME": str(self.directory)},
@@ -93,12 +95,12 @@ class Platform:
         return self.fire(event(session_id="s1", cwd=str(self.directory)))
 
 
-async def respond(arrived: Arrived) -> Reply:
-    desk = Desk(LastingJournals())
+async def respond(call: Call) -> Reply:
+    parts = Parts(LastingJournals())
     try:
-        return await desk.respond(arrived)
+        return await answer(call, parts)
     finally:
-        await desk.aclose()
+        await parts.aclose()
 
 
 @pytest.fixture(params=NATIVE)

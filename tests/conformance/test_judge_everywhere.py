@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from hookline import registry
-from hookline.cli.hook import Arrived, Desk
-from hookline.journals import LastingJournals
 from hookline.model.events import PreToolUse
 from hookline.model.outcome import Reply
 from hookline.model.tools import tool
+from hookline.pipeline.answer import answer
+from hookline.pipeline.call import Call
+from hookline.pipeline.journals import LastingJournals
+from hookline.pipeline.parts import Parts
 from support.clients.effects import Does, Effect
 from support.endpoints import Endpoint
 from support.endpoints import Reply as ModelReply
@@ -37,13 +39,13 @@ def obeyed(name: str, reply: ModelReply, directory: Path) -> Effect:
         config = directory / "hookline.yaml"
         config.write_text(json.dumps({"version": 1, "hooks": [hook]}), encoding="utf-8")
         own = ["--home", str(directory / "state"), "--user-config", str(directory / "none")]
-        arrived = Arrived(
+        call = Call(
             argv=[name, native, *own, "--config", str(config)],
             payload=payload,
             env={"PATH": "/usr/bin:/bin", "HOME": str(directory)},
             cwd=str(directory),
         )
-        answer = asyncio.run(_respond(arrived))
+        answer = asyncio.run(_respond(call))
         assert "make deploy" in endpoint.asked[0].said("user")
     client = import_module(f"support.clients.{name.replace('-', '_')}")
     effect: Effect = client.obey(native, answer, json.loads(payload))
@@ -51,12 +53,12 @@ def obeyed(name: str, reply: ModelReply, directory: Path) -> Effect:
     return effect
 
 
-async def _respond(arrived: Arrived) -> Reply:
-    desk = Desk(LastingJournals())
+async def _respond(call: Call) -> Reply:
+    parts = Parts(LastingJournals())
     try:
-        return await desk.respond(arrived)
+        return await answer(call, parts)
     finally:
-        await desk.aclose()
+        await parts.aclose()
 
 
 @pytest.mark.parametrize("name", NATIVE)

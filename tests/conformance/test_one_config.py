@@ -14,11 +14,13 @@ from typing import Any
 import pytest
 
 from hookline import registry
-from hookline.cli.hook import Arrived, Desk
-from hookline.journals import LastingJournals
 from hookline.model.events import Event, PreToolUse, SessionStart, Stop, UserPromptSubmit
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.tools import tool
+from hookline.pipeline.answer import answer
+from hookline.pipeline.call import Call
+from hookline.pipeline.journals import LastingJournals
+from hookline.pipeline.parts import Parts
 from support.clients.effects import Does, Effect
 
 NATIVE = [name for name in registry.dialect_names() if name != "canonical"]
@@ -42,12 +44,12 @@ hooks:
 """
 
 
-async def respond(arrived: Arrived) -> Reply:
-    desk = Desk(LastingJournals())
+async def respond(call: Call) -> Reply:
+    parts = Parts(LastingJournals())
     try:
-        return await desk.respond(arrived)
+        return await answer(call, parts)
     finally:
-        await desk.aclose()
+        await parts.aclose()
 
 
 class Platform:
@@ -76,13 +78,13 @@ class Platform:
             "--user-config": str(self.directory / "none"),
             "--config": str(self.config),
         }
-        arrived = Arrived(
+        call = Call(
             argv=[self.name, native, *chain(*options.items())],
             payload=payload,
             env={"PATH": "/usr/bin:/bin", "HOME": str(self.directory)},
             cwd=str(self.directory),
         )
-        reply = asyncio.run(respond(arrived))
+        reply = asyncio.run(respond(call))
         client = import_module(f"support.clients.{self.name.replace('-', '_')}")
         effect = client.obey(native, reply, json.loads(payload))
         row = self.dialect.support.events[native]

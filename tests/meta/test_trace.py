@@ -1,61 +1,48 @@
-"""A PreToolUse is followed end to end in five files, and a newcomer can rely on it."""
+"""How many files an event passes through is a committed number: a rise needs a reason."""
 
-import io
+import asyncio
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
-import pytest
-
-import hookline.app
-from hookline import registry
-from hookline.cli import hook as hook_command
+import hookline
+from hookline.pipeline.answer import answer
+from hookline.pipeline.call import Call
+from hookline.pipeline.journals import LastingJournals
+from hookline.pipeline.parts import Parts
 
 SRC = Path(hookline.__file__).parent
-FIVE = {
-    "cli/hook.py",
-    "dialects/canonical/codec.py",
-    "engine/engine.py",
-    "handlers/command.py",
-    "engine/merge.py",
+# Frozen: what is counted is the way of an event, not what a config happens to hold.
+CONFIG = """\
+version: 1
+hooks:
+  - {name: guard, on: pre_tool_use, use: shell-guard}
+  - {name: note, on: pre_tool_use, run: 'echo take care'}
+"""
+PAYLOAD = {
+    "session_id": "s1",
+    "transcript_path": "/tmp/t.jsonl",
+    "hook_event_name": "PreToolUse",
+    "permission_mode": "default",
+    "tool_name": "Bash",
+    "tool_input": {"command": "git push --force origin main", "description": "push"},
+    "tool_use_id": "toolu_1",
 }
-# Beside the five: nouns, the trusted bytes of a program, the journal, leaves that know nothing of hooks, and
-# helpers that start with `_` and serve one module.
-ASIDE = (
-    "model/",
-    "config/copies.py",
-    "store/",
-    "secrets/",
-    "shell/",
-    "processes/",
-    "app.py",
-    "sessions.py",
-    "journals.py",
-    "registry.py",
-)
-# Set-up before the event and tidying up after it are one call each.
-ONE_CALL = {"_pins_for", "config_for", "engine_for", "_settle", "files_of", "__init__", "aclose"}
+COLD, WARM = 152, 79
 
 
 def entered(run: Callable[[], object]) -> set[str]:
-    """The files of ours in which a function was called during ``run``, set-up aside."""
+    """The files of ours in which a function was called during ``run``."""
     files: set[str] = set()
-    aside: list[FrameType] = []
 
     def watch(frame: FrameType, event: str, arg: object) -> None:
-        code = frame.f_code
-        if event == "call":
-            if code.co_filename.endswith("hookline/app.py") and code.co_name in ONE_CALL:
-                aside.append(frame)
-            # Importing a module runs its body; only calls tell where an event travels.
-            elif not aside and code.co_name != "<module>":
-                files.add(code.co_filename)
-        elif event == "return" and aside and aside[-1] is frame:
-            aside.pop()
+        # Importing a module runs its body; only calls tell where an event travels.
+        if event == "call" and frame.f_code.co_name != "<module>":
+            files.add(frame.f_code.co_filename)
 
-    registry.handlers()  # importing modules is set-up, too
     sys.setprofile(watch)
     try:
         run()
@@ -64,25 +51,39 @@ def entered(run: Callable[[], object]) -> set[str]:
     return {str(Path(name).relative_to(SRC)) for name in files if name.startswith(str(SRC))}
 
 
-def test_a_pre_tool_use_is_followed_in_five_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    config = tmp_path / "hookline.yaml"
-    config.write_text(
-        "version: 1\nhooks:\n"
-        "  - {name: no, on: pre_tool_use, run: 'echo too dangerous >&2; exit 2'}\n"
-        "  - {name: note, on: pre_tool_use, run: 'echo take care'}\n",
-        encoding="utf-8",
+def trace(directory: Path) -> list[list[str]]:
+    """The files of the first event of a process, and those of the second."""
+    config = directory / "hookline.yaml"
+    config.write_text(CONFIG, encoding="utf-8")
+    options = ["--home", str(directory / "state"), "--config", str(config)]
+    call = Call(
+        argv=["claude-code", "PreToolUse", *options],
+        payload=json.dumps(PAYLOAD | {"cwd": str(directory)}).encode(),
+        env={"PATH": "/usr/bin:/bin", "HOME": str(directory)},
+        cwd=str(directory),
     )
-    payload = {"event": "pre_tool_use", "tool": {"name": "shell", "command": "rm -rf /"}}
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(payload).encode())))
-    argv = ["canonical", "pre_tool_use", "--home", str(tmp_path), "--config", str(config)]
+    with asyncio.Runner() as runner:
+        parts = Parts(LastingJournals())
 
-    files = entered(lambda: hook_command.main(argv))
+        def fire() -> None:
+            reply = runner.run(answer(call, parts))
+            assert b'"permissionDecision":"' in reply.stdout
 
-    answer = json.loads(capfdbinary.readouterr().out)
-    assert answer["verdict"] == "deny"
-    stages = {
-        name for name in files if not name.startswith(ASIDE) and not Path(name).name.startswith("_")
-    }
-    assert stages == FIVE
+        files = [sorted(entered(fire)) for _ in range(2)]
+        runner.run(parts.aclose())
+    return files
+
+
+def test_an_event_passes_through_no_more_files_than_before(tmp_path: Path) -> None:
+    # A process of its own: what other tests have loaded and kept would count for cold.
+    told = subprocess.run(
+        [sys.executable, __file__, str(tmp_path)], capture_output=True, check=True, timeout=60
+    )
+    cold, warm = json.loads(told.stdout)
+    # Not equal: whether a callback of the journal runs before or after the second event is chance.
+    assert len(cold) <= COLD, "\n".join(cold)
+    assert len(warm) <= WARM, "\n".join(warm)
+
+
+if __name__ == "__main__":
+    print(json.dumps(trace(Path(sys.argv[1]))))

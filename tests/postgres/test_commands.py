@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookline.journals import journal_file
 from hookline.model.journal import JournalSettings
+from hookline.pipeline.journals import journal_file
 from hookline.store.journal import SqliteJournal
 from hookline.store.journal.spool import Spool, watermark
 from support.cli import Machine

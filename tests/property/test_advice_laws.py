@@ -18,6 +18,7 @@ from hookline.builtin.shell_guard.answering import rehearse
 from hookline.cli.init import starter
 from hookline.model.outcome import Outcome
 from hookline.model.verdicts import BLOCKING, Verdict
+from hookline.pipeline.judge import judge
 from hookline.shell import split
 from hookline.testing import shell
 
@@ -46,10 +47,10 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Told]]:
             case.command(home=str(home), project=str(project)) for case in cases() if case.dangerous
         ]
         for command in {*commands[::3], *filter(rehearse, commands)}:
-            outcome = runner.run(app.fire(shell(command)))
+            outcome = runner.run(judge(shell(command), app))
             advice = RATHER.findall(outcome.reason)
             instead = advice[0] if advice else ""
-            then = runner.run(app.fire(shell(instead))).verdict if instead else Verdict.PASS
+            then = runner.run(judge(shell(instead), app)).verdict if instead else Verdict.PASS
             if outcome.verdict in BLOCKING:
                 found.append(Told(command, outcome, instead, then))
         yield found

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hookline.app import App
 from hookline.cli.init import starter
 from hookline.model.verdicts import Verdict
+from hookline.pipeline import judge as pipeline_judge
 from hookline.testing import shell
 from support.shell_contexts import CONTEXTS
 
@@ -109,7 +110,7 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
     with asyncio.Runner() as runner:
 
         def strictness(command: str) -> int:
-            outcome = runner.run(app.fire(shell(command)))
+            outcome = runner.run(pipeline_judge.judge(shell(command), app))
             assert not [run.failed for run in outcome.runs if run.failed], command
             return STRICTNESS.index(outcome.verdict)
 

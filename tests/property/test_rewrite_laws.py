@@ -9,6 +9,7 @@ import pytest
 from hookline.app import App
 from hookline.model.outcome import Outcome
 from hookline.model.verdicts import Verdict
+from hookline.pipeline.judge import judge
 from hookline.testing import shell
 from support.shell_contexts import CONTEXTS
 
@@ -51,7 +52,7 @@ def fire(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fire]:
         managed=str(base / "none.yaml"),
     )
     with asyncio.Runner() as runner:
-        yield lambda command: runner.run(app.fire(shell(command)))
+        yield lambda command: runner.run(judge(shell(command), app))
 
 
 def test_a_rule_that_matches_all_of_a_command_rewrites_it(fire: Fire) -> None:

@@ -23,8 +23,8 @@ from hookline._version import __version__
 from hookline.daemon.asking import ask_status
 from hookline.daemon.instance import run_dir
 from hookline.daemon.status import Status
-from hookline.journals import journal_file
 from hookline.model.outcome import Reply
+from hookline.pipeline.journals import journal_file
 from hookline.store.journal.ledger import Busy, Ledger
 from support.clients import claude_code
 from support.clients.effects import Does, Effect

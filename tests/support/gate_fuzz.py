@@ -29,13 +29,14 @@ from msgspec import Struct
 
 import hookline
 from hookline import registry
-from hookline.callers import recognise
-from hookline.cli._exchange import Arrived
-from hookline.cli.hook import Desk
 from hookline.model.events import EVENTS
 from hookline.model.outcome import Reply
 from hookline.model.support import EventSupport
 from hookline.model.together import Together
+from hookline.pipeline.answer import answer
+from hookline.pipeline.call import Call
+from hookline.pipeline.parts import Parts
+from hookline.pipeline.recognition import recognise
 from hookline.store.brief_answers import BriefAnswers
 from support.clients.effects import Does, Effect
 
@@ -112,7 +113,7 @@ class Desks:
 
     def __init__(self, base: Path) -> None:
         self._base = base
-        self._desk = Desk(_NoJournals(), BriefAnswers())  # type: ignore[arg-type]
+        self._parts = Parts(_NoJournals(), BriefAnswers())  # type: ignore[arg-type]
         self._loop = asyncio.new_event_loop()
         for name, rule in RULES.items():
             folder = base / name / "hookline"
@@ -130,17 +131,17 @@ class Desks:
             "--user-config",
             str(self._base / case.rule),
         ]
-        arrived = Arrived(
+        call = Call(
             argv=[case.dialect, *event, *options],
             payload=case.payload,
             env=case.env,
             cwd=str(self._base / "project"),
         )
-        return self._loop.run_until_complete(self._desk.respond(arrived))
+        return self._loop.run_until_complete(answer(call, self._parts))
 
     def close(self) -> None:
-        """Ends what the desk has started."""
-        self._loop.run_until_complete(self._desk.aclose())
+        """Ends what the parts have started."""
+        self._loop.run_until_complete(self._parts.aclose())
         self._loop.close()
 
 

@@ -11,9 +11,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from hookline.cli.hook import Arrived, Desk
-from hookline.journals import LastingJournals
 from hookline.model.outcome import Reply
+from hookline.pipeline.answer import answer
+from hookline.pipeline.call import Call
+from hookline.pipeline.journals import LastingJournals
+from hookline.pipeline.parts import Parts
 from support.clients.effects import Does, Effect
 from support.native_acts import Act, Arrival, arrivals, obey
 
@@ -29,13 +31,13 @@ FILES = {
 
 
 class Place:
-    """A project with hookline in it, and a desk at which every event of a client arrives."""
+    """A project with hookline in it, and the parts with which every event of a client is answered."""
 
     def __init__(self, root: Path, runner: asyncio.Runner) -> None:
         self.root = root
         self.project = root / "project"
         self._runner = runner
-        self._desk = Desk(LastingJournals())
+        self._parts = Parts(LastingJournals())
         for name, text in FILES.items():
             path = self.project / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,13 +64,13 @@ class Place:
             "--user-config": str(self.root / "none"),
             "--config": str(config),
         }
-        arrived = Arrived(
+        call = Call(
             argv=[arrival.dialect, arrival.native, *chain(*options.items())],
             payload=json.dumps(arrival.payload).encode(),
             env={"PATH": os.environ["PATH"], "HOME": str(self.root), "TMPDIR": str(self.root)},
             cwd=str(self.project),
         )
-        return self._runner.run(self._desk.respond(arrived))
+        return self._runner.run(answer(call, self._parts))
 
     def arrival(self, act: Act, lane: str) -> Arrival:
         """The act as it comes by this lane."""
@@ -98,8 +100,8 @@ class Place:
         return effect.does
 
     def close(self) -> None:
-        """Ends what the desk has begun."""
-        self._runner.run(self._desk.aclose())
+        """Ends what the parts have begun."""
+        self._runner.run(self._parts.aclose())
 
 
 @contextmanager

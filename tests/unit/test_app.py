@@ -13,6 +13,7 @@ from hookline.model.errors import HooklineError
 from hookline.model.events import Event, SessionStart
 from hookline.model.outcome import Outcome
 from hookline.opening import open_app, open_loader
+from hookline.pipeline.judge import judge, judge_once
 from hookline.testing import read, shell
 
 DENY = "version: 1\nhooks:\n  - {name: no, on: pre_tool_use, deny: no}\n"
@@ -38,7 +39,7 @@ def app_at(project: Path, **options: Any) -> App:
 
 
 def fire(app: App, event: Event, **options: Any) -> Outcome:
-    return asyncio.run(app.fire(event, **options))
+    return asyncio.run(judge(event, app, **options))
 
 
 def trusted(project: Path, text: str = DENY, name: str = "hookline.yaml") -> Path:
@@ -73,8 +74,7 @@ class TestWhichConfig:
         app = app_at(project)
         event = shell("ls", session_id="s", cwd="/")
         assert fire(app, event).verdict == "pass"
-        root, first = app.root_for(replace(event, dialect="claude-code", cwd=str(project)))
-        assert (root, first) == (str(project), True)
+        assert fire(app, replace(event, dialect="claude-code", cwd=str(project))).verdict == "deny"
 
     def test_a_config_below_the_root_counts_for_its_paths(self, project: Path) -> None:
         trusted(project, DENY, "sub/hookline.yaml")
@@ -148,7 +148,7 @@ class TestOneCallThroughTwoEntries:
         event = replace(
             shell("ls"), session_id="s1", dialect="docker-agent", native_event=native, cwd=app.cwd
         )
-        return asyncio.run(app.answer(event, entry=native))
+        return asyncio.run(judge_once(event, app, entry=native))
 
     def test_an_allow_that_one_of_them_cannot_say_is_said_by_the_other(self, allowing: App) -> None:
         assert self.answer(allowing, "pre_tool_use+preempt").verdict == "allow"
@@ -166,7 +166,7 @@ class TestTheSameCallByAnotherPolicy:
         event = replace(shell("ls"), session_id="s1", cwd=str(project))
 
         said = {
-            name: asyncio.run(app_at(project, config=name).answer(event, entry=name)).verdict
+            name: asyncio.run(judge_once(event, app_at(project, config=name), entry=name)).verdict
             for name in ("lax.yaml", "strict.yaml")
         }
 
@@ -256,7 +256,7 @@ def test_closing_ends_the_workers(project: Path) -> None:
     app = app_at(project)
 
     async def session() -> int:
-        outcome = await app.fire(SessionStart())
+        outcome = await judge(SessionStart(), app)
         await app.aclose()
         return int(outcome.answer.context[0])
 

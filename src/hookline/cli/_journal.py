@@ -10,7 +10,6 @@ import click
 
 from hookline import registry
 from hookline.cli._output import verdict_word as coloured
-from hookline.journals import journal_file
 from hookline.model.errors import HooklineError, UnknownNameError, nearest
 from hookline.model.events import EVENTS
 from hookline.model.journal import Recorded
@@ -18,6 +17,7 @@ from hookline.model.text import visible
 from hookline.model.tools import ToolKind
 from hookline.model.verdicts import Verdict
 from hookline.opening import open_app
+from hookline.pipeline.journals import journal_file
 from hookline.store.journal.filters import Filter
 
 __all__ = [

@@ -21,7 +21,7 @@ from hookline.model.installing import Inactive, Installer, Machine
 from hookline.model.line_test import LineReport, count_active, say_active
 from hookline.model.native import Voids
 from hookline.model.text import visible
-from hookline.reporting import report_line
+from hookline.pipeline.report import report_line
 
 __all__ = [
     "Protection",

@@ -10,15 +10,17 @@ from collections.abc import Awaitable, Sequence
 
 from msgspec import Struct
 
-from hookline.cli.hook import Arrived, Desk
 from hookline.config.sight import forget_sight
 from hookline.daemon.clean import start_clean
 from hookline.daemon.frames import Request, Respond
 from hookline.daemon.lifecycle import IDLE, Daemon, new_loop
 from hookline.daemon.log import Log
-from hookline.journals import LastingJournals
 from hookline.model.errors import HooklineError
 from hookline.model.outcome import Reply
+from hookline.pipeline.answer import answer
+from hookline.pipeline.call import Call
+from hookline.pipeline.journals import LastingJournals
+from hookline.pipeline.parts import Parts
 from hookline.processes.guarding import guard_runs
 from hookline.store.brief_answers import BriefAnswers
 
@@ -32,30 +34,30 @@ def main(argv: Sequence[str]) -> int:
     words = _parsed(argv)
     client = start_clean(client=words.fd)
     guard_runs()
-    desk = Desk(LastingJournals(), BriefAnswers(), forget_sight)
+    parts = Parts(LastingJournals(), BriefAnswers(), forget_sight)
     with asyncio.Runner(loop_factory=new_loop) as runner:
         daemon = Daemon(
-            responder(desk),
+            responder(parts),
             home=words.home,
             client=client,
             idle=words.idle,
             stays=not words.once,
             log=Log(redact=_redacted),
-            books=desk,
+            books=parts,
         )
         was_daemon = runner.run(daemon.run())
     return 0 if was_daemon or client is not None else 1
 
 
-def responder(desk: Desk) -> Respond:
-    """What answers a client's request: the desk, as if the client had called it itself."""
+def responder(parts: Parts) -> Respond:
+    """What answers a client's request: the pipeline, as if the client had called it itself."""
 
     def respond(request: Request) -> Awaitable[Reply]:
         argv = request.argv
         if not argv or argv[0] != "hook":
             return _turned_away()
-        return desk.respond(
-            Arrived(
+        return answer(
+            Call(
                 argv=argv[1:],
                 payload=request.stdin,
                 env=request.env,
@@ -64,7 +66,8 @@ def responder(desk: Desk) -> Respond:
                 attempt=request.attempt,
                 umask=request.umask,
                 arrived=request.arrived,
-            )
+            ),
+            parts,
         )
 
     return respond

@@ -5,25 +5,23 @@ words; payload on stdin and answer on stdout are those of the platform that call
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import msgspec
 from msgspec import Struct
 
 from hookline import registry
-from hookline.adapting import Adaptation, adapted
-from hookline.callers import recognise
 from hookline.cli._ending import run
-from hookline.cli._hook_options import seconds
 from hookline.config.discover import home_dir, project_root
 from hookline.model.errors import HooklineError, nearest, sentence
 from hookline.model.native import NativeEntry
 from hookline.model.outcome import Reply
-from hookline.model.ports import Caller, Dialect
-
-if TYPE_CHECKING:
-    from hookline.joint_reply import Clients
+from hookline.model.ports import Caller, Client
+from hookline.pipeline.adaptation import Adaptation, ask_hook
+from hookline.pipeline.call import parse_seconds
+from hookline.pipeline.exchange import find_joint_client
+from hookline.pipeline.judge import hook_depth
 
 __all__ = ["Options", "command", "main", "parse"]
 
@@ -79,7 +77,7 @@ def parse(argv: Sequence[str]) -> Options:
         url=url,
         matcher=None,
         condition=one.get("--if", ""),
-        timeout=seconds(one.get("--timeout")),
+        timeout=parse_seconds(one.get("--timeout")),
         directory=one.get("--cwd", ""),
         env=_variables(many["--env"]),
         background="--background" in flags,
@@ -147,18 +145,19 @@ def _object(text: str | None) -> Mapping[str, Any]:
 
 def main(argv: Sequence[str]) -> int:
     """Answers the event on stdin; returns the exit code."""
-    speaker: Dialect | Clients | None = None
+    client: Client | None = None
     on = _value_of(argv, "--on")
     try:
-        speaker = registry.dialect(_value_of(argv, "--to") or "")
+        client = named = registry.dialect(_value_of(argv, "--to") or "")
         payload, env = sys.stdin.buffer.read(), dict(os.environ)
-        speaker = _caller(speaker, on, payload, env)
+        # Clients run each other's files: whoever it is, is answered in words it understands.
+        client = find_joint_client(named.id, on, payload, env) or named
         options = parse(argv)
-        reply = run(_reply(options, speaker, payload, env))
+        reply = run(_answer(options, client, payload, env))
     except HooklineError as error:
-        reply = _refusal(speaker, on, str(error))
+        reply = _refuse(client, on, str(error))
     except (Exception, KeyboardInterrupt) as error:
-        reply = _refusal(speaker, on, f"{type(error).__name__}: {error}")
+        reply = _refuse(client, on, f"{type(error).__name__}: {error}")
     return reply.exit_code if _delivered(reply) else 1
 
 
@@ -182,52 +181,24 @@ def _value_of(argv: Sequence[str], name: str) -> str | None:
     return words[words.index(name) + 1] if name in words[:-1] else None
 
 
-def _caller(
-    named: Dialect, on: str | None, payload: bytes, env: Mapping[str, str]
-) -> "Dialect | Clients":
-    """Clients run each other's files: whoever it is, is answered in words it understands."""
-    if named.id == "canonical":
-        return named
-    callers = recognise(named.id, on, payload, env)
-    if callers.ids == (named.id,):
-        return named
-    from hookline.joint_reply import Clients
-
-    return Clients(callers)
-
-
-async def _reply(
-    options: Options, speaker: "Dialect | Clients", payload: bytes, env: Mapping[str, str]
+async def _answer(
+    options: Options, client: Client, payload: bytes, env: Mapping[str, str]
 ) -> Reply:
-    event = speaker.decode(payload, options.on)
-    variable = speaker.support.project_variable
+    event = client.decode(payload, options.on)
+    variable = client.support.project_variable
     project = project_root(event.cwd or "/", project_var=env.get(variable or ""))
-    caller = Caller(env=env, project_dir=project, depth=_depth(env))
+    caller = Caller(env=env, project_dir=project, depth=hook_depth(env))
     # As for every call by an agent: a repository may have set the environment, so it is not asked.
     home = options.home or home_dir({})
-    outcome = await adapted(options.what, event, caller, speaker=speaker, home=home)
-    return speaker.encode(outcome)
+    return client.encode(await ask_hook(options.what, event, caller, client=client, home=home))
 
 
-def _depth(env: Mapping[str, str]) -> int:
-    text = env.get("HOOKLINE_DEPTH")
-    if text is None:
-        return 0
-    # Only hooks of hooks pay for loading this.
-    from hookline.app import MAX_DEPTH
-
-    depth = int(text) if text.isdecimal() and len(text) < 10 else MAX_DEPTH + 1
-    if depth > MAX_DEPTH:
-        raise HooklineError(f"HOOKLINE_DEPTH is `{text[:20]}`: more than {MAX_DEPTH} levels")
-    return depth
-
-
-def _refusal(speaker: "Dialect | Clients | None", on: str | None, what: str) -> Reply:
+def _refuse(client: Client | None, on: str | None, what: str) -> Reply:
     reason = f"hookline could not ask the hook for this: {sentence(what)}"
-    if speaker is None:
+    if client is None:
         # Without a caller only the exit code is left, and 2 blocks wherever anything does.
         return Reply(stderr=f"{reason}\n".encode(errors="replace"), exit_code=2)
-    return speaker.refuse(on, reason)
+    return client.refuse(on, reason)
 
 
 class _Raw(click.Command):

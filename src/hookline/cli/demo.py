@@ -21,10 +21,11 @@ from hookline.cli._output import print_json, print_outcome, verdict_word
 from hookline.cli.init import starter
 from hookline.client import fastest
 from hookline.daemon.instance import holder
-from hookline.journals import journal_file
 from hookline.model.outcome import Outcome
 from hookline.model.text import visible
 from hookline.model.verdicts import Verdict
+from hookline.pipeline.journals import journal_file
+from hookline.pipeline.judge import judge
 from hookline.store.journal.reader import Reader
 
 __all__ = ["command"]
@@ -172,7 +173,7 @@ async def _play(scratch: Path, quiet: bool) -> list[Outcome]:
         for title, payload, appears in _SCRIPT:
             fields = {"session_id": "demo", "cwd": str(project), **payload}
             encoded = msgspec.json.encode(fields).replace(_HOME, str(home).encode())
-            outcome = await app.fire(decode(encoded, None))
+            outcome = await judge(decode(encoded, None), app)
             outcomes.append(outcome)
             if not quiet:
                 click.secho(f"\n{title}", italic=True, dim=True)

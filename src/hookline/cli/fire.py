@@ -21,6 +21,7 @@ from hookline.model.errors import HooklineError
 from hookline.model.events import EVENTS, Event, Other
 from hookline.model.outcome import Outcome
 from hookline.opening import open_app
+from hookline.pipeline.judge import judge
 
 __all__ = ["command"]
 
@@ -253,7 +254,7 @@ async def _fire(app: App, options: _Options, payload: bytes) -> tuple[Outcome, d
     event: Event = Other()
     try:
         event = codec.decode(payload, options.event)
-        outcome = await app.fire(event)
+        outcome = await judge(event, app)
         reply = None if shows is None else shows.encode(outcome)
         if shows is not None:
             changes = shows.translate(outcome).substitutions

@@ -22,7 +22,9 @@ _BY_MODULE = 3
 @click.command(
     "trace", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
 )
-@click.option("--all", "everything", is_flag=True, help="Every function of ours, not five files.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Every function of ours, not its stages alone."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the steps as JSON.")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="EVENT|COMMAND…")
 def command(everything: bool, as_json: bool, words: tuple[str, ...]) -> None:

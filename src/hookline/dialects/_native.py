@@ -20,7 +20,7 @@ from hookline.dialects._wire import joined, said
 from hookline.model.answers import PASS, Answer, deny
 from hookline.model.errors import DecodeError
 from hookline.model.events import EVENTS, Agent, Event, Other, Task, ToolEvent, UserPromptSubmit
-from hookline.model.outcome import Outcome, Reply, Translated
+from hookline.model.outcome import Outcome, Reply, Substitution, Translated
 from hookline.model.payloads import taken
 from hookline.model.ports import Caller
 from hookline.model.rewriting import overlay
@@ -52,6 +52,7 @@ class JsonDialect(ABC):
     id: ClassVar[str]
     tools: ClassVar[ToolTable]
     support: ClassVar[Support]
+    notes: ClassVar[tuple[Substitution, ...]] = ()
     keys: ClassVar[Keys] = Keys()
     # Native event → {canonical field: native key}; "task.id" reaches into a nested value.
     fields: ClassVar[Mapping[str, Mapping[str, str]]]
@@ -62,6 +63,11 @@ class JsonDialect(ABC):
         ("<task-notification>", "</task-notification>"),
         ("<system_notification>", "</system_notification>"),
     )
+
+    @property
+    def ids(self) -> tuple[str]:
+        """Its own: whoever calls in this dialect speaks no other."""
+        return (self.id,)
 
     # ── in ──────────────────────────────────────────────────────────────────────────────────
 

@@ -22,6 +22,7 @@ from hookline.model.journal import UNTOLD, RecordedRun
 from hookline.model.outcome import Outcome
 from hookline.model.ports import Call, Caller, Handler, HandlerModule, KeyProblem, Services
 from hookline.model.rewriting import changed
+from hookline.pipeline.judge import judge
 
 __all__ = ["Doing", "Judge", "Judged"]
 
@@ -60,7 +61,7 @@ class Judge:
             raise HooklineError(f"{case.name} has no event: {case.why}")
         app = self._app_for(case.project_dir)
         self._asked.begin(case, app)
-        outcome = await app.fire(case.event)
+        outcome = await judge(case.event, app)
         notes = app.config_for(outcome.event, outcome.project_dir).notes
         self._notes.update((note.message, None) for note in notes if note.kind != "doubt")
         return Judged(outcome, tuple(self._asked.recalled), self._asked.unknown)

@@ -32,7 +32,7 @@ _NO_STEPS = frozenset(
 )
 
 # What is done before the event is looked at, and what tidies up after it.
-_SET_UP = frozenset({"App.__init__", "App._settle", "App.engine_for", "App.aclose"})
+_SET_UP = frozenset({"App.__init__", "App.settle", "App.engine_for", "App.aclose"})
 
 
 class Step:
@@ -138,12 +138,14 @@ def watch(run: Callable[[], T]) -> tuple[T | BaseException, list[Step]]:
 
 
 def is_stage(file: str) -> bool:
-    """Whether a file is one of the five in which an event is followed, or stands for one."""
+    """Whether a file is one of those in which an event is followed."""
     path = Path(file)
     if path.name.startswith("_"):
         return False
     match path.parts:
         case ("cli", "hook.py" | "fire.py") | ("engine", "engine.py" | "merge.py"):
+            return True
+        case ("pipeline", "answer.py" | "judge.py"):
             return True
         case ("dialects", _, "codec.py") | ("handlers", _):
             return True
@@ -159,7 +161,7 @@ def every_step(steps: list[Step], depth: int = 0) -> Iterator[tuple[int, Step]]:
 
 
 def stages(steps: list[Step], depth: int = 0) -> Iterator[tuple[int, Step]]:
-    """The steps in the five files, but for those that nothing of the event comes out of."""
+    """The steps in those files, but for those that nothing of the event comes out of."""
     for step in steps:
         if step.file == "app.py" and step.name in _SET_UP:
             yield depth, step  # one line, whatever files had to be read

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hookline.model.hook import Hook, Layer
     from hookline.model.models import ModelEntry
     from hookline.model.native import NativeFile, NativePlace, Where
-    from hookline.model.outcome import Outcome, Reply, Translated
+    from hookline.model.outcome import Outcome, Reply, Substitution, Translated
     from hookline.model.support import Support
     from hookline.model.tools import ToolTable
 
@@ -22,6 +22,7 @@ __all__ = [
     "BuiltinModule",
     "Call",
     "Caller",
+    "Client",
     "Dialect",
     "Handler",
     "HandlerModule",
@@ -125,24 +126,39 @@ class AnswerCodec(Protocol):
         """What this platform sets in the environment of the hooks it runs."""
 
 
-class Dialect(AnswerCodec, Protocol):
+class Client(Protocol):
+    """Whoever called us and reads the reply: the client of one dialect, or several at once."""
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The dialects that it may speak, the likeliest first."""
+
+    @property
+    def support(self) -> "Support":
+        """What it can take."""
+
+    @property
+    def notes(self) -> "tuple[Substitution, ...]":
+        """For the outcome's record, when it is answered in other words than the line says."""
+
+    def decode(self, payload: bytes, event: str | None) -> "Event":
+        """The event, with all that any of them would see in it. Raises DecodeError."""
+
+    def translate(self, outcome: "Outcome") -> "Translated":
+        """The outcome as far as all of them can take it, each change recorded."""
+
+    def encode(self, outcome: "Outcome") -> "Reply":
+        """The outcome in words that each of them obeys at least as strictly."""
+
+    def refuse(self, event: str | None, reason: str) -> "Reply":
+        """What to say when there is no outcome: deny on a gate event."""
+
+
+class Dialect(AnswerCodec, Client, Protocol):
     """One platform: its payloads, its replies, its tools."""
 
     id: str
     tools: "ToolTable"
-    support: "Support"
-
-    def decode(self, payload: bytes, event: str | None) -> "Event":
-        """The canonical event in a native payload. Raises DecodeError."""
-
-    def translate(self, outcome: "Outcome") -> "Translated":
-        """The outcome as far as this platform can take it, each change recorded."""
-
-    def encode(self, outcome: "Outcome") -> "Reply":
-        """The outcome in this platform's words, at least as strict."""
-
-    def refuse(self, event: str | None, reason: str) -> "Reply":
-        """What to say when no Outcome could be had for a native event: deny on a gate event."""
 
 
 class NativeFiles(Protocol):

@@ -23,6 +23,7 @@ from hookline.model.events import (
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
 from hookline.model.verdicts import Verdict
+from hookline.pipeline.judge import judge
 from hookline.testing import read, shell, write
 from support.cli import Machine
 from support.faults import world
@@ -77,7 +78,7 @@ class Session:
 
     def fire(self, *events: Event) -> list[Outcome]:
         async def work() -> list[Outcome]:
-            return [await self.app.fire(event) for event in events]
+            return [await judge(event, self.app) for event in events]
 
         return asyncio.run(work())
 

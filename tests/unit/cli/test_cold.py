@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from hookline.cli._ending import Ended, run_light
-from hookline.journals import journal_file
 from hookline.model.events import Stop
 from hookline.model.waiting import needs_loop
+from hookline.pipeline.journals import journal_file
 from hookline.store.answers import Answers, Arrival
 from hookline.store.journal.reader import Reader
 

@@ -7,6 +7,9 @@ import pytest
 
 from hookline.app import App
 from hookline.cli import fire
+from hookline.model.events import Event
+from hookline.model.outcome import Outcome
+from hookline.pipeline.judge import judge
 from support.cli import Machine
 
 PRODUCTION = """\
@@ -450,14 +453,12 @@ class TestLines:
     def test_a_bug_costs_one_answer_and_not_all_of_them(
         self, machine: Machine, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        right = App.fire
-
-        async def sometimes(self: App, event: object, **options: object) -> object:
-            if getattr(event, "id", "") == "boom":
+        async def sometimes(event: Event, app: App) -> Outcome:
+            if event.id == "boom":
                 raise ZeroDivisionError("oh")
-            return await right(self, event)  # type: ignore[arg-type]
+            return await judge(event, app)
 
-        monkeypatch.setattr(App, "fire", sometimes)
+        monkeypatch.setattr("hookline.cli.fire.judge", sometimes)
         done = machine.call("fire", "--jsonl", stdin=event(id="boom") + event())
         assert done.code == 1
         assert [shown["verdict"] for shown in done.lines] == ["deny", "pass"]

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from hookline.cli._hook_options import HookOptions, allowance, parse
-from hookline.cli.hook import Arrived, _answered, _directory
+from hookline.cli.hook import _answer, _directory
 from hookline.model.errors import HooklineError
+from hookline.pipeline.call import Call, LineOptions, parse_line, time_limit
 from support.cli import Done, Machine
 
 RULES = """\
@@ -232,18 +232,18 @@ class TestCommandLine:
         assert lets_stop.out == '{"verdict":"pass"}\n'
 
     def test_options_may_stand_anywhere(self) -> None:
-        options = parse(["--timeout", "5", "canonical", "--trust-env", "stop"])
+        options = parse_line(["--timeout", "5", "canonical", "--trust-env", "stop"])
         assert (options.dialect, options.event) == ("canonical", "stop")
         assert (options.timeout, options.trust_env, options.home) == (5.0, True, None)
 
     @pytest.mark.parametrize("words", [[], ["a", "b", "c"], ["a", "-x"]])
     def test_what_cannot_be_parsed_raises(self, words: list[str]) -> None:
         with pytest.raises(HooklineError, match="usage: "):
-            parse(words)
+            parse_line(words)
 
     @pytest.mark.parametrize(("platform", "ours"), [(60, 47.5), (10, 7.5), (1, 0.3), (0.1, 0.1)])
     def test_our_deadline_comes_before_the_platforms(self, platform: float, ours: float) -> None:
-        options = HookOptions(dialect="canonical", timeout=platform)
+        options = LineOptions(dialect="canonical", timeout=platform)
         assert options.engine_timeout == pytest.approx(ours)
 
     def test_help_does_not_wait_for_a_payload(self, machine: Machine) -> None:
@@ -328,7 +328,7 @@ class TestBrokenConfigs:
         async def explode(*_: object, **__: object) -> None:
             raise ZeroDivisionError("oh")
 
-        monkeypatch.setattr("hookline.app.App.answer", explode)
+        monkeypatch.setattr("hookline.pipeline.judge.judge_once", explode)
         assert "ZeroDivisionError: oh" in denied(machine.hook(shell()))
 
     def test_a_name_that_is_no_utf8_does_not_lose_the_deny(self, machine: Machine) -> None:
@@ -463,7 +463,7 @@ class TestTime:
     def test_all_that_we_do_takes_less_than_the_platform_waits(
         self, words: list[str], seconds: float
     ) -> None:
-        assert allowance(["claude-code", *words]) == pytest.approx(seconds)
+        assert time_limit(["claude-code", *words]) == pytest.approx(seconds)
 
     def test_a_hook_that_sleeps_is_cut_before_the_platforms_deadline(
         self, machine: Machine
@@ -540,18 +540,18 @@ class TestWhere:
 
         for name in ("getcwd", "readlink"):
             monkeypatch.setattr(f"hookline.cli.hook.os.{name}", nowhere)
-        arrived = Arrived(
+        call = Call(
             argv=["canonical", *machine.own],
             payload=json.dumps(shell()).encode(),
             env={},
             cwd=_directory(),
         )
         monkeypatch.undo()
-        said = json.loads(asyncio.run(_answered(arrived)).stdout)
+        said = json.loads(asyncio.run(_answer(call)).stdout)
         assert said["verdict"] == "deny"
         assert "nobody can say where this happened" in said["reason"]
         told = json.dumps(shell(cwd=str(machine.project))).encode()
-        said = json.loads(asyncio.run(_answered(replace(arrived, payload=told))).stdout)
+        said = json.loads(asyncio.run(_answer(replace(call, payload=told))).stdout)
         assert said["verdict"] == "pass"
 
     def test_a_home_that_leads_from_a_directory_which_is_gone_closes_the_gate(
@@ -559,13 +559,13 @@ class TestWhere:
     ) -> None:
         machine.trust(DENY_ALL)
         for cwd in ("", str(machine.project / "gone")):
-            arrived = Arrived(
+            call = Call(
                 argv=["canonical", "--home", "../state"],
                 payload=json.dumps(shell(cwd=str(machine.project))).encode(),
                 env={},
                 cwd=cwd,
             )
-            said = json.loads(asyncio.run(_answered(arrived)).stdout)
+            said = json.loads(asyncio.run(_answer(call)).stdout)
             assert said["verdict"] == "deny"
             assert "is no whole path" in said["reason"]
         assert not (machine.project / "gone").exists()
@@ -675,9 +675,9 @@ class TestDelivery:
         reply = f"Reply(stdout=b'o' * {size}, stderr=b'e' * {size}, exit_code=7)"
         program = (
             "import sys; from hookline.cli import hook; from hookline.model.outcome import Reply\n"
-            "async def answered(arrived):\n"
+            "async def answer(call):\n"
             f"    return {reply}\n"
-            "hook._answered = answered\n"
+            "hook._answer = answer\n"
             "sys.exit(hook.main(['canonical', 'pre_tool_use']))"
         )
         for first in ("stdout", "stderr"):

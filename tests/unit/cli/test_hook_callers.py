@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from hookline.cli._exchange import Arrived, Exchange
 from hookline.model.outcome import Outcome, Reply
+from hookline.pipeline.call import Call
+from hookline.pipeline.exchange import Exchange
 from support.cli import Done, Machine
 from support.clients.effects import Does, Effect
 
@@ -173,9 +174,9 @@ class TestTheRecord:
         _, data = shell("vscode", machine, "ls")
         raw = json.dumps(data).encode()
         argv = ["claude-code", "PreToolUse"]
-        exchange = Exchange(Arrived(argv=argv, payload=raw, env={}, cwd=str(machine.project)))
-        exchange.begin()
-        exchange.encoded(Outcome(event=exchange.decoded()))
+        exchange = Exchange(Call(argv=argv, payload=raw, env={}, cwd=str(machine.project)))
+        exchange.recognise()
+        exchange.encode(Outcome(event=exchange.decode()))
         assert exchange.outcome is not None
         [note] = exchange.outcome.as_json()["substitutions"]
         assert note["from"] == "dialect claude-code"

@@ -16,8 +16,8 @@ from typing import IO
 import pytest
 
 from hookline.cli.log import _Follower
-from hookline.journals import journal_file
 from hookline.model.journal import Recorded
+from hookline.pipeline.journals import journal_file
 from hookline.store.journal.filters import Filter
 from hookline.store.journal.reader import Reader
 from support.cli import Machine

@@ -1,4 +1,4 @@
-"""``hookline trace``: the way of one event through the five files."""
+"""``hookline trace``: the way of one event through its stages."""
 
 import json
 from pathlib import Path
@@ -36,7 +36,7 @@ def find(told: Any, name: str) -> dict[str, Any]:
     return step
 
 
-def test_a_call_of_an_agent_is_followed_through_five_files(machine: Machine) -> None:
+def test_a_call_of_an_agent_is_followed_through_its_stages(machine: Machine) -> None:
     done = machine.call(
         "trace", "--json", "--", "hookline", "hook", "canonical", *machine.own, stdin=PAYLOAD
     )
@@ -46,6 +46,8 @@ def test_a_call_of_an_agent_is_followed_through_five_files(machine: Machine) -> 
     assert stages[0] == "cli/hook.py"
     assert set(stages) == {
         "cli/hook.py",
+        "pipeline/answer.py",
+        "pipeline/judge.py",
         "dialects/canonical/codec.py",
         "engine/engine.py",
         "handlers/rule.py",

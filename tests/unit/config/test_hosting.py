@@ -13,6 +13,7 @@ from hookline.app import App
 from hookline.model.errors import ConfigError
 from hookline.model.hook import Layer
 from hookline.model.verdicts import Verdict
+from hookline.pipeline.judge import judge
 from hookline.testing import shell
 
 
@@ -43,7 +44,7 @@ def claude(path: Path, *commands: str, matcher: str = "Bash") -> None:
 
 
 def fire(app: App, **fields: Any) -> Any:
-    return asyncio.run(app.fire(replace(shell("ls"), cwd=app.cwd, **fields)))
+    return asyncio.run(judge(replace(shell("ls"), cwd=app.cwd, **fields), app))
 
 
 def allow() -> str:

@@ -15,6 +15,7 @@ from hookline.config.types import Config
 from hookline.model.errors import ConfigError
 from hookline.model.outcome import Outcome
 from hookline.model.verdicts import Verdict
+from hookline.pipeline.judge import judge
 from hookline.testing import shell
 
 NO = "#!/bin/sh\necho 'The script says no.' >&2\nexit 2\n"
@@ -58,7 +59,7 @@ class Project:
 
     def fire(self, *, edited: bool = True, cwd: str = "", **fields: Any) -> Outcome:
         event = replace(shell("ls"), cwd=str(self.root / cwd), **fields)
-        return asyncio.run(self.app(edited=edited).fire(event))
+        return asyncio.run(judge(event, self.app(edited=edited)))
 
     def load(self, *, edited: bool = True) -> Config:
         return self.app(edited=edited).loader.load(str(self.root), str(self.root))
@@ -286,11 +287,11 @@ class TestFreshness:
         project.claude("true")
         app = project.app()
         event = replace(shell("ls"), cwd=str(project.root))
-        assert asyncio.run(app.fire(event)).verdict is Verdict.PASS
+        assert asyncio.run(judge(event, app)).verdict is Verdict.PASS
 
         project.claude("echo no >&2; exit 2", name=".claude/settings.local.json")
 
-        assert asyncio.run(app.fire(event)).verdict is Verdict.DENY
+        assert asyncio.run(judge(event, app)).verdict is Verdict.DENY
 
 
 def test_a_project_cannot_silence_the_users_hooks_by_a_limit_of_follow_ups(

@@ -69,6 +69,8 @@ def test_the_five_files_are_told_from_all_others() -> None:
     ("file", "is_one"),
     [
         ("cli/hook.py", True),
+        ("pipeline/answer.py", True),
+        ("pipeline/call.py", False),
         ("dialects/codex/codec.py", True),
         ("handlers/http.py", True),
         ("handlers/_exchange.py", False),
@@ -77,7 +79,7 @@ def test_the_five_files_are_told_from_all_others() -> None:
         ("cli/list.py", False),
     ],
 )
-def test_a_stage_is_one_of_five_kinds_of_files(file: str, is_one: bool) -> None:
+def test_a_stage_is_a_file_in_which_an_event_is_followed(file: str, is_one: bool) -> None:
     assert is_stage(file) is is_one
 
 

@@ -11,7 +11,7 @@ from hookline.dialects._wire import line
 from hookline.model.answers import PASS, Answer, context, deny, notice
 from hookline.model.errors import DecodeError, HandlerAnswerError, HandlerCrashed, nearest
 from hookline.model.events import EVENTS, AnyEvent, Event, ToolEvent
-from hookline.model.outcome import Outcome, Reply, Translated
+from hookline.model.outcome import Outcome, Reply, Substitution, Translated
 from hookline.model.ports import Caller
 from hookline.model.support import CELLS, EventSupport, Support
 from hookline.model.text import visible
@@ -39,6 +39,8 @@ class Canonical:
     """The dialect that needs no translation."""
 
     id = "canonical"
+    ids = (id,)
+    notes: tuple[Substitution, ...] = ()
     support = Support(
         id="canonical",
         client="hookline",

@@ -1,4 +1,4 @@
-"""The desk answers many events, each as if its own process had: nothing leaks from one to another."""
+"""The parts answers many events, each as if its own process had: nothing leaks from one to another."""
 
 import asyncio
 import json
@@ -12,11 +12,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from hookline.cli.hook import Arrived, Desk
-from hookline.journals import LastingJournals, journal_file
 from hookline.model.journal import Recorded
 from hookline.model.moments import is_shared
 from hookline.model.outcome import Reply
+from hookline.pipeline.answer import answer
+from hookline.pipeline.call import Call
+from hookline.pipeline.journals import LastingJournals, journal_file
+from hookline.pipeline.parts import Parts
 from hookline.store.brief_answers import BriefAnswers
 from hookline.store.journal.reader import Reader
 
@@ -30,7 +32,7 @@ assert len(DENY) == len(PASS)
 
 
 class Place:
-    """A person's files, and a desk that stays while events come."""
+    """A person's files, and parts that stay while events come."""
 
     def __init__(self, base: Path) -> None:
         self.state, self.config = base / "state", base / "config"
@@ -39,7 +41,7 @@ class Place:
         self.project = base / "project"
         self.project.mkdir()
         self.runner = asyncio.Runner()
-        self.desk = Desk(LastingJournals(), BriefAnswers())
+        self.parts = Parts(LastingJournals(), BriefAnswers())
 
     def write(self, text: str) -> None:
         self.file.write_text(text, encoding="utf-8")
@@ -67,18 +69,18 @@ class Place:
             own = {"stop_hook_active": True}
         payload = {"event": event, "session_id": "s", "cwd": str(self.project), **own}
         options = ["--home", str(self.state), "--user-config", str(self.config)]
-        arrived = Arrived(
+        call = Call(
             argv=["canonical", event, *options, *words],
             payload=json.dumps(payload).encode(),
             env={"PATH": "/usr/bin:/bin", **(env or {})},
             cwd=str(self.project),
             **fields,
         )
-        return self.runner.run(self.desk.respond(arrived))
+        return self.runner.run(answer(call, self.parts))
 
-    def arrived(self, home: Path) -> Arrived:
+    def arrived(self, home: Path) -> Call:
         payload = {"event": "pre_tool_use", "tool": {"name": "shell", "command": "rm x"}}
-        return Arrived(
+        return Call(
             argv=["canonical", "--home", str(home), "--user-config", str(self.config)],
             payload=json.dumps({**payload, "cwd": str(self.project)}).encode(),
             env={"PATH": "/usr/bin:/bin"},
@@ -89,7 +91,7 @@ class Place:
         return list(Reader(journal_file(str(self.state))).query())
 
     def close(self) -> None:
-        self.runner.run(self.desk.aclose())
+        self.runner.run(self.parts.aclose())
         self.runner.close()
 
 
@@ -147,13 +149,13 @@ def test_what_one_caller_believes_is_not_believed_for_another(place: Place, tmp_
     payload = json.dumps({"event": "pre_tool_use", "tool": {"name": "shell", "command": "rm x"}})
 
     def trusting(env: dict[str, str]) -> Any:
-        arrived = Arrived(
+        call = Call(
             argv=["canonical", "--trust-env"],
             payload=payload.encode(),
             env={"HOOKLINE_HOME": str(place.state), **env},
             cwd=str(place.project),
         )
-        return json.loads(place.runner.run(place.desk.respond(arrived)).stdout)
+        return json.loads(place.runner.run(answer(call, place.parts)).stdout)
 
     assert trusting(believed)["verdict"] == "pass"
     assert place.ask()["verdict"] == "deny"
@@ -182,8 +184,8 @@ def test_what_could_not_be_judged_is_in_the_journal_too(
     place: Place, payload: bytes, words: tuple[str, ...]
 ) -> None:
     home = ["--home", str(place.state), "--user-config", str(place.config)]
-    arrived = Arrived(argv=[*words, *home], payload=payload, env={}, cwd="/", id="cd" * 16)
-    reply = place.runner.run(place.desk.respond(arrived))
+    call = Call(argv=[*words, *home], payload=payload, env={}, cwd="/", id="cd" * 16)
+    reply = place.runner.run(answer(call, place.parts))
     assert b"deny" in reply.stdout
     [found] = place.recorded()
     assert found.failure
@@ -200,7 +202,7 @@ def give_up(place: Place, *, meanwhile: Callable[[], object] = lambda: None) -> 
         {"event": "pre_tool_use", "session_id": "s", "tool": {"name": "shell", "command": "ls"}}
     )
     home = ["--home", str(place.state), "--user-config", str(place.config)]
-    arrived = Arrived(
+    call = Call(
         argv=["canonical", *home],
         payload=payload.encode(),
         env={"PATH": "/usr/bin:/bin"},
@@ -209,7 +211,7 @@ def give_up(place: Place, *, meanwhile: Callable[[], object] = lambda: None) -> 
     )
 
     async def given_up() -> None:
-        task = asyncio.create_task(place.desk.respond(arrived))
+        task = asyncio.create_task(answer(call, place.parts))
         await until(begun.exists)
         meanwhile()
         task.cancel()
@@ -282,8 +284,8 @@ class TestWhatIsNotKnown:
     def asked(self, place: Place, payload: bytes) -> Reply:
         options = ["--home", str(place.state), "--user-config", str(place.config)]
         argv = ["canonical", "pre_tool_use", *options]
-        arrived = Arrived(argv=argv, payload=payload, env={}, cwd=str(place.project), id="56" * 16)
-        return place.runner.run(place.desk.respond(arrived))
+        call = Call(argv=argv, payload=payload, env={}, cwd=str(place.project), id="56" * 16)
+        return place.runner.run(answer(call, place.parts))
 
     def test_a_broken_payload_is_not_written_down_where_no_journal_is_wanted(
         self, place: Place
@@ -331,19 +333,19 @@ def test_a_relative_home_is_meant_from_where_the_caller_is(place: Place, tmp_pat
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         payload = {"event": "pre_tool_use", "session_id": "s", "tool": {"name": "shell"}}
-        arrived = Arrived(
+        call = Call(
             argv=["canonical", *options],
             payload=json.dumps(payload).encode(),
             env={},
             cwd=str(tmp_path / name),
         )
-        place.runner.run(place.desk.respond(arrived))
+        place.runner.run(answer(call, place.parts))
         assert (tmp_path / name / "own/journal").is_dir()
 
 
 def test_after_each_event_that_is_let_go_which_was_kept_for_its_hooks(tmp_path: Path) -> None:
     place, let_go = Place(tmp_path), list[str]()
-    place.desk = Desk(LastingJournals(), let_go=lambda: let_go.append("let go"))
+    place.parts = Parts(LastingJournals(), let_go=lambda: let_go.append("let go"))
     place.write(DENY)
     place.reply()
     assert let_go == ["let go"]
@@ -358,10 +360,10 @@ def test_only_between_begin_and_end_events_share_their_looks(place: Place) -> No
 
     async def together() -> list[bool]:
         seen = [is_shared()]
-        place.desk.begin()
+        place.parts.begin()
         seen.append(is_shared())
         done = asyncio.Event()
-        place.desk.end(lambda _: done.set())
+        place.parts.end(lambda _: done.set())
         seen.append(is_shared())
         await done.wait()
         return seen
@@ -372,7 +374,7 @@ def test_only_between_begin_and_end_events_share_their_looks(place: Place) -> No
 def test_journals_of_many_homes_do_not_stay_open_and_lose_nothing(place: Place) -> None:
     place.write(DENY)
     journals = LastingJournals()
-    place.desk = Desk(journals)
+    place.parts = Parts(journals)
 
     async def closed() -> None:
         await asyncio.gather(*journals._closing)
@@ -384,7 +386,7 @@ def test_journals_of_many_homes_do_not_stay_open_and_lose_nothing(place: Place) 
         place.reply("rm x", "pre_tool_use", None, "--home", str(home))
     place.runner.run(closed())
     assert len(os.listdir("/proc/self/fd")) - before < 120
-    place.runner.run(place.desk.aclose())
+    place.runner.run(place.parts.aclose())
     counts = [len(list(Reader(journal_file(str(home))).query())) for home in homes]
     assert counts == [2, *[1] * 59]
 
@@ -396,15 +398,15 @@ def test_an_event_under_way_is_written_to_a_journal_that_was_closed_meanwhile(
     place.write(DENY)
 
     async def all_at_once() -> None:
-        place.desk.begin()
-        replies = [place.desk.respond(place.arrived(home)) for home in homes]
+        place.parts.begin()
+        replies = [answer(place.arrived(home), place.parts) for home in homes]
         await asyncio.gather(*replies)
         done = asyncio.Event()
-        place.desk.end(lambda _: done.set())
+        place.parts.end(lambda _: done.set())
         await done.wait()
 
     place.runner.run(all_at_once())
-    place.runner.run(place.desk.aclose())
+    place.runner.run(place.parts.aclose())
     assert all(len(list(Reader(journal_file(str(home))).query())) == 1 for home in homes)
 
 
@@ -422,12 +424,10 @@ def test_a_nul_in_a_directory_or_an_option_is_a_deny_that_says_so(
     place: Place, words: tuple[str, ...], fields: dict[str, Any]
 ) -> None:
     place.write(PASS)
-    arrived = place.arrived(place.state)
-    arrived = msgspec.structs.replace(arrived, argv=[*arrived.argv, *words], **fields)
-    arrived = msgspec.structs.replace(
-        arrived, argv=["canonical", "pre_tool_use", *arrived.argv[1:]]
-    )
-    said = json.loads(place.runner.run(place.desk.respond(arrived)).stdout)
+    call = place.arrived(place.state)
+    call = msgspec.structs.replace(call, argv=[*call.argv, *words], **fields)
+    call = msgspec.structs.replace(call, argv=["canonical", "pre_tool_use", *call.argv[1:]])
+    said = json.loads(place.runner.run(answer(call, place.parts)).stdout)
     assert said["verdict"] == "deny"
     assert "NUL character" in said["reason"]
     assert "Error" not in said["reason"]

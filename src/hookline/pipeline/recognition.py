@@ -17,10 +17,10 @@ from hookline.model.outcome import Substitution
 from hookline.model.payloads import peeked
 from hookline.model.shapes import Fit, Shape
 
-__all__ = ["AUTO", "Callers", "recognise", "shape"]
+__all__ = ["Callers", "recognise", "shape"]
 
-AUTO = "auto"
-"""What stands on the command line in place of a dialect when nobody is named."""
+
+_DIALECTS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "dialects")
 
 
 class Callers(Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class Callers(Struct, frozen=True, kw_only=True):
         """Everybody whom the reply is to block: a payload never rules out the client named."""
         return self.ids if self.named in {None, *self.ids} else (*self.ids, str(self.named))
 
-    def noted(self) -> tuple[Substitution, ...]:
+    def notes(self) -> tuple[Substitution, ...]:
         """For the outcome's record, when the answer is not simply in the dialect named."""
         if self.ids == (self.named,):
             return ()
@@ -51,7 +51,9 @@ def shape(name: str) -> Shape | None:
     """What the payloads of a dialect look like; None for one that does not say."""
     # Read as data: importing every dialect only to ask costs as much as Python's own start. And
     # from the JSON that `make generate` makes of `shape.toml`, which is quicker still.
-    folder = os.path.join(os.path.dirname(__file__), "dialects", name.replace("-", "_"))
+    folder = os.path.join(
+        os.path.dirname(os.path.dirname(__file__)), "dialects", name.replace("-", "_")
+    )
     if name not in registry.dialect_names():
         return None
     try:

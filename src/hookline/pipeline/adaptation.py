@@ -11,31 +11,21 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from hookline import registry
+from hookline.config.types import Config
 from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
 from hookline.model.errors import HooklineError, UnknownNameError
 from hookline.model.events import EVENTS, CompactionEvent, Event, PromptEvent, ToolEvent
 from hookline.model.hook import Hook, Layer, Source
-from hookline.model.memory import MAX_FOLLOW_UPS, capped, latched, on_event
+from hookline.model.memory import SessionMemory
 from hookline.model.native import NativeEntry, NativeFile, NativePlace, Where
-from hookline.model.outcome import Outcome, Translated
-from hookline.model.ports import Caller, Match, PinnedFiles, Services
-from hookline.model.support import Support
+from hookline.model.outcome import Outcome
+from hookline.model.ports import Caller, Client, Match, PinnedFiles, Services
 from hookline.model.text import visible
+from hookline.pipeline.session import judge_in_session
 from hookline.store.memory import SessionMemories
 
-__all__ = ["Adaptation", "Speaker", "adapted"]
-
-
-class Speaker(Protocol):
-    """Whoever is calling."""
-
-    @property
-    def support(self) -> Support:
-        """What it supports."""
-
-    def translate(self, outcome: Outcome) -> Translated:
-        """The outcome as far as it can be taken."""
+__all__ = ["Adaptation", "ask_hook"]
 
 
 class Adaptation(Struct, frozen=True, kw_only=True):
@@ -98,36 +88,69 @@ class _InPlace(PinnedFiles):
 _SERVICES = Services(codec=registry.dialect, builtin=registry.builtin, pins=lambda hook: _InPlace())
 
 
-async def adapted(
-    what: Adaptation, event: Event, caller: Caller, *, speaker: Speaker, home: str
+async def ask_hook(
+    what: Adaptation, event: Event, caller: Caller, *, client: Client, home: str
 ) -> Outcome:
     """What the hook says of the event. Raises HooklineError when it cannot even be asked."""
-    hook = _hook(what, caller)
-    moment = _as_expected(event, hook)
-    memories = SessionMemories(home)
+    hook = _make_hook(what, caller)
+    module = registry.handlers()[hook.handler.kind]
+    engine = Engine([Bound(hook, module.make(hook, _SERVICES))], tools=registry.tools)
     session = f"adapt:{event.dialect}:{event.session_id}" if event.session_id else ""
-    # Each entry counts its own follow-ups; a latch that one of them set holds for all.
-    own = f"{session}:{what!r}" if session else ""
-    support = speaker.support
-    limit = min(MAX_FOLLOW_UPS, support.stop_cap or MAX_FOLLOW_UPS)
-    names = (session, own)
-    before = [memories.read(name) for name in names]
-    shared, page = (on_event(each, event, has_stop_flag=support.has_stop_flag) for each in before)
-    outcome = latched(shared, event)
-    if outcome is None:
-        module = registry.handlers()[hook.handler.kind]
-        engine = Engine([Bound(hook, module.make(hook, _SERVICES))], tools=registry.tools)
-        outcome = _as_asked(await engine.handle(moment, caller), event)
-        page, outcome = capped(page, outcome, limit=limit)
-        latch = speaker.translate(outcome).latch
-        if latch:
-            shared = replace(shared, latch=latch)
-    for name, old, new in zip(names, before, (shared, page), strict=True):
-        memories.write(name, old, new)
-    return outcome
+    return await judge_in_session(
+        event,
+        caller,
+        client=client,
+        config=Config(),
+        engine=_Recast(engine, hook, _recast_event(event, hook)),
+        memories=_OwnMemories(SessionMemories(home), repr(what)),
+        sessions=(session,),
+    )
 
 
-def _hook(what: Adaptation, caller: Caller) -> Hook:
+class _Recast(Struct, frozen=True):
+    """The engine, asked about the event that the hook is for."""
+
+    engine: Engine
+    hook: Hook
+    moment: Event
+
+    async def handle(self, event: Event, caller: Caller) -> Outcome:
+        """The outcome for the event that the new platform sent."""
+        outcome = await self.engine.handle(self.moment, caller)
+        final = outcome.final
+        if final is not None and type(final) is not type(event):
+            final = _recast(final, type(event))
+        return replace(outcome, event=event, final=final)
+
+
+class _OwnMemories(Struct, frozen=True):
+    """Each entry counts its own follow-ups; a latch that one of them set holds for all."""
+
+    memories: SessionMemories
+    entry: str
+
+    def read(self, session: str) -> SessionMemory:
+        """What is remembered of this entry in the session."""
+        own = self.memories.read(self._own_name(session))
+        return _with_latch(own, self.memories.read(session))
+
+    def write(self, session: str, before: SessionMemory, after: SessionMemory) -> None:
+        """Keeps what an event has changed."""
+        blank = SessionMemory()
+        shared = (_with_latch(blank, each) for each in (before, after))
+        self.memories.write(session, *shared)
+        own = (_with_latch(each, blank) for each in (before, after))
+        self.memories.write(self._own_name(session), *own)
+
+    def _own_name(self, session: str) -> str:
+        return f"{session}:{self.entry}" if session else ""
+
+
+def _with_latch(memory: SessionMemory, other: SessionMemory) -> SessionMemory:
+    return replace(memory, latch=other.latch, holds_prompt=other.holds_prompt)
+
+
+def _make_hook(what: Adaptation, caller: Caller) -> Hook:
     files = registry.native_files().get(what.origin)
     if files is None:
         raise UnknownNameError("platform with hook files", what.origin, registry.native_files())
@@ -156,7 +179,7 @@ def _usual_path(rules: _Files, project: str) -> str:
     )
 
 
-def _as_expected(event: Event, hook: Hook) -> Event:
+def _recast_event(event: Event, hook: Hook) -> Event:
     """The event as one that the hook is for; the new platform may have had only the nearest.
 
     Raises HooklineError when it is about something else.
@@ -168,14 +191,6 @@ def _as_expected(event: Event, hook: Hook) -> Event:
         named = event.native_event or event.event_id()
         raise HooklineError(f"the hook is for {cls.event_id()}, and this is `{visible(named)}`")
     return _recast(event, cls)
-
-
-def _as_asked(outcome: Outcome, event: Event) -> Outcome:
-    """The outcome for the event that the new platform sent."""
-    final = outcome.final
-    if final is not None and type(final) is not type(event):
-        final = _recast(final, type(event))
-    return replace(outcome, event=event, final=final)
 
 
 def _recast(event: Event, cls: type[Event]) -> Event:

@@ -16,7 +16,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline import registry
-from hookline.callers import Callers, shape
 from hookline.model import replies
 from hookline.model.answers import PASS, Answer, deny
 from hookline.model.errors import DecodeError
@@ -29,15 +28,16 @@ from hookline.model.support import EventSupport, Support
 from hookline.model.text import visible
 from hookline.model.tools import Tool, ToolKind
 from hookline.model.verdicts import BLOCKING, Verdict
+from hookline.pipeline.recognition import Callers, shape
 
-__all__ = ["Clients"]
+__all__ = ["JointClient"]
 
 _Standard = Callable[[Answer, Answer, bool], bool]
 # What a guard may look at in a tool call, beside its kind.
 _LOOKED_AT = ("command", "path", "url", "query", "content", "old", "new", "mcp")
 
 
-class _Client(Struct, frozen=True):
+class _Reader(Struct, frozen=True):
     """One of the possible readers, with the event as it means it."""
 
     dialect: Dialect
@@ -73,14 +73,15 @@ class _Client(Struct, frozen=True):
         return PASS if is_lost else heard
 
 
-class Clients:
+class JointClient:
     """Everybody who may be calling, spoken to as one."""
 
     def __init__(self, callers: Callers) -> None:
         self.callers = callers
         self.ids = callers.ids
+        self.notes = callers.notes()
         self._dialects = [registry.dialect(name) for name in callers.readers]
-        self._clients: list[_Client] = []
+        self._readers: list[_Reader] = []
 
     @property
     def support(self) -> Support:
@@ -98,7 +99,7 @@ class Clients:
     def decode(self, payload: bytes, event: str | None) -> Event:
         """The event, with all that any of them would see in it. Raises DecodeError."""
         read = [(each, *_decode(each, payload, event)) for each in self._dialects]
-        self._clients = [_Client(each, own) for each, own, row in read if own and row]
+        self._readers = [_Reader(each, own) for each, own, row in read if own and row]
         if not self.callers.is_certain:
             raise DecodeError(
                 "the payload does not tell who is calling; name it: `hookline hook DIALECT`"
@@ -106,16 +107,16 @@ class Clients:
         named_first = sorted(read, key=lambda each: each[0].id != self.callers.named)
         rows = [row for _, _, row in named_first if row]
         meant = self._find_canonical(event) or _choose_event(rows)
-        self._clients, others = [], []
+        self._readers, others = [], []
         for each, own, row in read:
             if own and (own.event_id() == meant or (event is None and row)):
-                self._clients.append(_Client(each, own))
+                self._readers.append(_Reader(each, own))
             elif native := _find_native(each, None, meant):
-                self._clients.append(_Client(each, each.decode(payload, native)))
+                self._readers.append(_Reader(each, each.decode(payload, native)))
             elif own:
-                others.append(_Client(each, own))
-        self._clients = self._clients or others
-        events = [client.event for client in self._clients]
+                others.append(_Reader(each, own))
+        self._readers = self._readers or others
+        events = [client.event for client in self._readers]
         events = events or [self._dialects[0].decode(payload, event)]  # raises what is wrong
         name = events[0].native_event
         if not meant and name != event:
@@ -141,9 +142,9 @@ class Clients:
 
     def translate(self, outcome: Outcome) -> Translated:
         """As far as all of them can take it; a halt that several read closes the gates as well."""
-        if len(self._clients) == 1:
-            return self._clients[0].dialect.translate(outcome)
-        done = [client.dialect.translate(client.own(outcome)) for client in self._clients]
+        if len(self._readers) == 1:
+            return self._readers[0].dialect.translate(outcome)
+        done = [client.dialect.translate(client.own(outcome)) for client in self._readers]
         latch = next((each.latch for each in done if each.latch), "")
         if outcome.verdict is Verdict.HALT:
             latch = latch or outcome.reason
@@ -152,9 +153,9 @@ class Clients:
 
     def encode(self, outcome: Outcome) -> Reply:
         """What each of them obeys at least as strictly as its own words."""
-        if len(self._clients) == 1:
-            return self._clients[0].dialect.encode(outcome)
-        own = [client.said(outcome) for client in self._clients]
+        if len(self._readers) == 1:
+            return self._readers[0].dialect.encode(outcome)
+        own = [client.said(outcome) for client in self._readers]
         meant = self._meant(own)
         unsure = _adds_keys(outcome) and outcome.verdict < Verdict.DENY
         # Whoever is denied needs no more than that, and words beside it are words to trip over.
@@ -170,10 +171,10 @@ class Clients:
         if not outcome.event.gate or outcome.event.continues:
             return own[0]  # there is nothing to close, and what failed must keep nobody going
         denial = replace(outcome, answer=deny(self._why(outcome)), final=None)
-        return self._denied([client.said(denial) for client in self._clients], meant)
+        return self._denied([client.said(denial) for client in self._readers], meant)
 
     def _meant(self, own: Sequence[Reply]) -> list[Answer]:
-        return [client.hears(reply) for client, reply in zip(self._clients, own, strict=True)]
+        return [client.hears(reply) for client, reply in zip(self._readers, own, strict=True)]
 
     def _why(self, outcome: Outcome) -> str:
         if outcome.verdict in BLOCKING:
@@ -198,7 +199,7 @@ class Clients:
         ``alone``: one client's words may do for all of them.
         """
         closing = standard is is_as_strict or all(each.verdict >= Verdict.DENY for each in meant)
-        closing &= not any(client.event.continues for client in self._clients)
+        closing &= not any(client.event.continues for client in self._readers)
         for reply in self._candidates(own, closing=closing, alone=alone):
             if all(self._test(reply, meant, standard)):
                 return reply
@@ -206,7 +207,7 @@ class Clients:
 
     def _test(self, reply: Reply, meant: Sequence[Answer], standard: _Standard) -> Iterator[bool]:
         """Whether each of them takes a reply by this standard."""
-        for client, what in zip(self._clients, meant, strict=True):
+        for client, what in zip(self._readers, meant, strict=True):
             yield standard(client.hears(reply), what, client.event.gate)
 
     def _candidates(self, own: Sequence[Reply], *, closing: bool, alone: bool) -> Iterator[Reply]:
@@ -247,7 +248,7 @@ class Clients:
 
     def _count_closed(self, reply: Reply, floor: Sequence[Answer]) -> tuple[int, ...]:
         """How many events a reply closes: of the client named, of the recognised ones, of all."""
-        taken = zip(self._clients, self._test(reply, floor, is_as_strict), strict=True)
+        taken = zip(self._readers, self._test(reply, floor, is_as_strict), strict=True)
         closed = [client.dialect.id for client, is_taken in taken if is_taken]
         recognised = sum(name in self.ids for name in closed)
         return closed.count(self.callers.named or ""), recognised, len(closed)
@@ -258,7 +259,7 @@ class Clients:
         Where nobody knows the event, that is every gate; with nobody named, everybody's.
         """
         # What each of them read in the payload, where nothing stands on the command line.
-        read = {each.dialect.id: each.event for each in self._clients if not event and each.row}
+        read = {each.dialect.id: each.event for each in self._readers if not event and each.row}
         meant = self._find_canonical(event)
         meant = meant or next((each.event_id() for each in read.values()), "")
         dialects = self._dialects
@@ -269,8 +270,8 @@ class Clients:
         pairs = [(each, _find_native(each, names.get(each.id, event), meant)) for each in dialects]
         known = [(each, name) for each, name in pairs if name]
         gates = ((each, name) for each in dialects for name in _list_gates(each))
-        self._clients = [_Client(each, _blank(each, name)) for each, name in known or gates]
-        own = [each.dialect.refuse(each.event.native_event, reason) for each in self._clients]
+        self._readers = [_Reader(each, _blank(each, name)) for each, name in known or gates]
+        own = [each.dialect.refuse(each.event.native_event, reason) for each in self._readers]
         if len(own) == 1:
             return own[0]
         if not known and not self.callers.readers:

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from hookline import registry
-from hookline.callers import Callers, recognise, shape
-from hookline.joint_reply import Clients
 from hookline.model.answers import Answer, Rewrite, ask, deny, halt
 from hookline.model.events import PreToolUse, Stop
 from hookline.model.outcome import Outcome
 from hookline.model.shapes import Fit
 from hookline.model.tools import ToolKind
+from hookline.pipeline.joint_client import JointClient
+from hookline.pipeline.recognition import Callers, recognise, shape
 
 DIALECTS = Path(registry.__file__).parent / "dialects"
 CAPTURES = sorted(DIALECTS.glob("*/captures/*.json"))
@@ -127,16 +127,16 @@ class TestPayload:
     def test_what_the_client_named_never_sends_rules_it_out_and_is_recorded(self) -> None:
         found = recognise("claude-code", "PreToolUse", raw(VSCODE), {})
         assert found.ids == ("vscode",)
-        [note] = found.noted()
+        [note] = found.notes()
         assert (note.was, note.now) == ("dialect claude-code", "dialect vscode")
         assert note.why == "the payload is not Claude Code's: it never sends `timestamp`"
 
     def test_nobody_named_is_recorded_too(self) -> None:
-        [note] = recognise(None, None, raw(VSCODE), {}).noted()
+        [note] = recognise(None, None, raw(VSCODE), {}).notes()
         assert (note.was, note.now) == ("no dialect", "dialect vscode")
 
     def test_who_is_named_and_calls_is_no_news(self) -> None:
-        assert recognise("vscode", None, raw(VSCODE), {}).noted() == ()
+        assert recognise("vscode", None, raw(VSCODE), {}).notes() == ()
 
     def test_two_that_could_have_sent_it_remain_the_one_named_first(self) -> None:
         assert ids("vscode", PROMPT) == ("vscode", "copilot", "copilot-cloud")
@@ -209,8 +209,8 @@ class TestVariables:
         assert recognise(None, None, payload, {}).ids == ()
 
 
-def pair(*names: str, named: str | None = None) -> Clients:
-    return Clients(Callers(named=named, ids=names))
+def pair(*names: str, named: str | None = None) -> JointClient:
+    return JointClient(Callers(named=named, ids=names))
 
 
 class TestOneReplyForSeveral:

@@ -1,16 +1,21 @@
-"""The command line of ``hookline hook``, read without a library: agents wait for it."""
+"""A call: one event as a client brought it, and what the line that called us says.
+
+The line is that of ``hookline hook``, read without a library: agents wait for it.
+"""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
+from time import monotonic
 
 from msgspec import Struct
 
 from hookline.model.errors import HooklineError
 
-__all__ = ["AUTO", "HookOptions", "allowance", "parse", "seconds", "words_in"]
+__all__ = ["AUTO", "Call", "LineOptions", "find_words", "parse_line", "parse_seconds", "time_limit"]
 
 AUTO = "auto"
+"""What stands on the line in place of a dialect when nobody is named."""
 _LONGEST = 600.0
 """Seconds that an agent is taken to wait where nobody says how long it does."""
 _USAGE = (
@@ -19,7 +24,36 @@ _USAGE = (
 )
 
 
-class HookOptions(Struct, frozen=True, kw_only=True, dict=True):
+class Call(Struct, frozen=True, kw_only=True, gc=False):
+    """One event as a client brought it, from this process or another one."""
+
+    argv: Sequence[str]
+    """The words of the line after ``hookline hook``."""
+    payload: bytes
+    env: Mapping[str, str]
+    cwd: str
+    id: str = ""
+    """Chosen by the client, so that a second attempt is known for one; empty: none was."""
+    attempt: int = 1
+    umask: int = -1
+    """The client's, where that is not this process; -1: it is."""
+    arrived: float | None = None
+    """When it came, by the monotonic clock; None: now. Its time to be answered began then."""
+
+    @property
+    def options(self) -> "LineOptions":
+        """What the line says. Raises HooklineError."""
+        return parse_line(self.argv)
+
+    def time_left(self) -> float | None:
+        """Of the time for the whole event: waiting for its turn was a part of it."""
+        timeout = self.options.engine_timeout
+        if timeout is None or self.arrived is None:
+            return timeout
+        return max(timeout - (monotonic() - self.arrived), 0.0)
+
+
+class LineOptions(Struct, frozen=True, kw_only=True, dict=True):
     """The command line, as ``install`` wrote it; the environment is not asked."""
 
     dialect: str
@@ -50,52 +84,52 @@ class HookOptions(Struct, frozen=True, kw_only=True, dict=True):
         return None if self.timeout is None else max(0.8 * self.timeout - 0.5, 0.1)
 
 
-def parse(argv: Sequence[str]) -> HookOptions:
+def parse_line(argv: Sequence[str]) -> LineOptions:
     """The options. Raises HooklineError."""
-    return _parsed(tuple(argv))
+    return _parse_line(tuple(argv))
 
 
 # A daemon hears the same few lines over and over.
 @lru_cache(256)
-def _parsed(argv: tuple[str, ...]) -> HookOptions:
-    words, values, flaw = _sorted_out(argv)
+def _parse_line(argv: tuple[str, ...]) -> LineOptions:
+    words, values, flaw = _sort_words(argv)
     if "\0" in "".join(argv):
         raise HooklineError("an option has a NUL character in it, which no path has")
     if flaw:
         raise HooklineError(f"{flaw}; {_USAGE}")
     if not 1 <= len(words) <= 2:
         raise HooklineError(_USAGE)
-    return HookOptions(
+    return LineOptions(
         dialect=words[0],
         event=words[1] if len(words) == 2 else None,
         home=values.get("--home"),
         user_config=values.get("--user-config"),
         config=values.get("--config"),
-        timeout=seconds(values.get("--timeout")),
+        timeout=parse_seconds(values.get("--timeout")),
         trust_env="--trust-env" in values,
     )
 
 
-def words_in(argv: Sequence[str]) -> tuple[str | None, str | None]:
+def find_words(argv: Sequence[str]) -> tuple[str | None, str | None]:
     """The dialect and the event, whatever else is wrong with the line."""
-    words = _sorted_out(tuple(argv))[0]
+    words = _sort_words(tuple(argv))[0]
     return (words[0] if words else None), (words[1] if len(words) > 1 else None)
 
 
-def allowance(argv: Sequence[str]) -> float:
+def time_limit(argv: Sequence[str]) -> float:
     """How long everything may take: the platform's limit, less what we need to speak first.
 
     As in the thin clients; whatever else is wrong with the line.
     """
     try:
-        timeout = seconds(_sorted_out(tuple(argv))[1].get("--timeout"))
+        timeout = parse_seconds(_sort_words(tuple(argv))[1].get("--timeout"))
     except HooklineError:
         timeout = None
     return _LONGEST if timeout is None else max(0.9 * timeout - 0.5, 0.2)
 
 
 @lru_cache(256)
-def _sorted_out(argv: tuple[str, ...]) -> tuple[list[str], dict[str, str], str]:
+def _sort_words(argv: tuple[str, ...]) -> tuple[list[str], dict[str, str], str]:
     """The plain words, the options, and what is wrong with them if something is."""
     words: list[str] = []
     values: dict[str, str] = {}
@@ -114,7 +148,7 @@ def _sorted_out(argv: tuple[str, ...]) -> tuple[list[str], dict[str, str], str]:
     return words, values, flaw
 
 
-def seconds(text: str | None) -> float | None:
+def parse_seconds(text: str | None) -> float | None:
     """What stands after ``--timeout``. Raises HooklineError."""
     if text is None:
         return None

@@ -17,6 +17,7 @@ from hookline.model.events import (
     TeammateIdle,
     UserPromptSubmit,
 )
+from hookline.pipeline.judge import judge
 
 ENDINGS: list[type[Event]] = [Stop, SubagentStop, TeammateIdle, TaskCompleted]
 PROMPT = UserPromptSubmit(prompt="go on", session_id="s")
@@ -41,7 +42,7 @@ class Session:
             remember=True,
             managed=str(self.directory / "none"),
         )
-        outcome = asyncio.run(app.fire(event))
+        outcome = asyncio.run(judge(event, app))
         self.notice = outcome.answer.notice
         assert not outcome.answer.follow_up
         return outcome.answer.context

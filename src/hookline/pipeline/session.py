@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from hookline import registry
 from hookline.config.types import Config
-from hookline.engine.engine import Engine
 from hookline.model.answers import PASS
 from hookline.model.denials import Denial, recalled
 from hookline.model.events import Event, PermissionRequest, PreToolUse
@@ -22,12 +21,11 @@ from hookline.model.memory import (
     on_event,
     taught,
 )
-from hookline.model.outcome import Outcome, Translated
-from hookline.model.ports import Caller, LearningBuiltin
-from hookline.model.support import Support
+from hookline.model.outcome import Outcome
+from hookline.model.ports import Caller, Client, LearningBuiltin
 from hookline.model.verdicts import Verdict
 
-__all__ = ["Memories", "Speaker", "judge"]
+__all__ = ["Judge", "Memories", "judge_in_session"]
 
 # Calls that are judged before they are made: what is denied there is what agents try again.
 _JUDGED = (PreToolUse, PermissionRequest)
@@ -43,29 +41,25 @@ class Memories(Protocol):
         """Keeps what an event has changed. Raises HooklineError."""
 
 
-class Speaker(Protocol):
-    """Whoever an outcome is said to: one dialect, or several at once."""
+class Judge(Protocol):
+    """Whoever runs the hooks of an event: the engine, or one that stands before it."""
 
-    @property
-    def support(self) -> Support:
-        """What it can take."""
-
-    def translate(self, outcome: Outcome) -> Translated:
-        """The outcome as far as it can be said, each change recorded."""
+    async def handle(self, event: Event, caller: Caller) -> Outcome:
+        """What they say together."""
 
 
-async def judge(
+async def judge_in_session(
     event: Event,
     caller: Caller,
     *,
-    speaker: Speaker,
+    client: Client,
     config: Config,
-    engine: Engine,
+    engine: Judge,
     memories: Memories,
     sessions: Sequence[str],
 ) -> Outcome:
     """The engine's outcome, within what the session remembers under each of its names."""
-    has_stop_flag = speaker.support.has_stop_flag
+    has_stop_flag = client.support.has_stop_flag
     before, after = [], []
     outcome: Outcome | None = None
     denied: tuple[Denial, ...] = ()
@@ -86,12 +80,12 @@ async def judge(
         outcome = await engine.handle(event, caller)
         # What passes without a word leaves nothing to remember, but may end what was.
         if denied or outcome.answer is not PASS:
-            after, outcome = _concluded(after, outcome, caller, speaker, config)
+            after, outcome = _conclude(after, outcome, caller, client, config)
         if event.continues:
             after = [add_failures(memory, outcome) for memory in after]
-        elif carried and (told := _tell_model(carried, outcome, speaker)):
+        elif carried and (told := _tell_model(carried, outcome, client)):
             after, outcome = [replace(memory, carried=()) for memory in after], told
-    if untold and (told := _tell_person(untold, outcome, speaker)):
+    if untold and (told := _tell_person(untold, outcome, client)):
         after, outcome = [replace(memory, untold=()) for memory in after], told
     if after != before:
         for session, old, new in zip(sessions, before, after, strict=True):
@@ -100,32 +94,32 @@ async def judge(
     return outcome
 
 
-def _concluded(
+def _conclude(
     memories: list[SessionMemory],
     outcome: Outcome,
     caller: Caller,
-    speaker: Speaker,
+    client: Client,
     config: Config,
 ) -> tuple[list[SessionMemory], Outcome]:
     """The outcome as the session lets it stand, and what is to be remembered of it."""
-    event, support = outcome.event, speaker.support
+    event, support = outcome.event, client.support
     limit = MAX_FOLLOW_UPS if config.max_follow_ups is None else config.max_follow_ups
     limit = min(limit, support.stop_cap or limit)
     for place, memory in enumerate(memories):
         memories[place], outcome = capped(memory, outcome, limit=limit)
-    said = speaker.translate(outcome)
+    said = client.translate(outcome)
     if said.latch:
         memories = [closed(memory, event, said.latch) for memory in memories]
     verdict = said.answer.verdict
     if (caller.denied or verdict >= Verdict.DENY) and isinstance(event, _JUDGED):
-        denial = _denial(outcome, config, caller) if verdict >= Verdict.DENY else None
+        denial = _recall_denial(outcome, config, caller) if verdict >= Verdict.DENY else None
         memories = [taught(memory, event, verdict, denial) for memory in memories]
     return memories, outcome
 
 
-def _tell_model(lines: Sequence[str], outcome: Outcome, speaker: Speaker) -> Outcome | None:
+def _tell_model(lines: Sequence[str], outcome: Outcome, client: Client) -> Outcome | None:
     """The outcome with what the model has yet to hear; None where this event cannot carry it."""
-    rows = speaker.support.events.values()
+    rows = client.support.events.values()
     if any(row.event == "user_prompt_submit" and row.can("context") for row in rows):
         if not is_persons_prompt(outcome.event):
             return None
@@ -134,18 +128,18 @@ def _tell_model(lines: Sequence[str], outcome: Outcome, speaker: Speaker) -> Out
     answer = replace(outcome.answer, context=(*lines, *outcome.answer.context))
     told = replace(outcome, answer=answer)
     # A prompt that is blocked never reaches the model, and its context does not either.
-    said = speaker.translate(told).answer
+    said = client.translate(told).answer
     return told if said.context and said.verdict < Verdict.ASK else None
 
 
-def _tell_person(texts: Sequence[str], outcome: Outcome, speaker: Speaker) -> Outcome | None:
+def _tell_person(texts: Sequence[str], outcome: Outcome, client: Client) -> Outcome | None:
     """The outcome with these notices; None where this event cannot show them."""
     answer = replace(outcome.answer, notice=(*texts, *outcome.answer.notice))
     told = replace(outcome, answer=answer)
-    return told if {*texts} <= {*speaker.translate(told).answer.notice} else None
+    return told if {*texts} <= {*client.translate(told).answer.notice} else None
 
 
-def _denial(outcome: Outcome, config: Config, caller: Caller) -> Denial | None:
+def _recall_denial(outcome: Outcome, config: Config, caller: Caller) -> Denial | None:
     """What is to be remembered of a denied call, where a builtin in force has such remembered."""
     for hook in config.hooks:
         if hook.handler.kind == "builtin":
