@@ -32,7 +32,6 @@ from hookline import registry
 from hookline.model.events import EVENTS
 from hookline.model.outcome import Reply
 from hookline.model.support import EventSupport
-from hookline.model.together import Together
 from hookline.pipeline.answer import answer
 from hookline.pipeline.call import Call
 from hookline.pipeline.parts import Parts
@@ -97,9 +96,6 @@ def keep(case: Case, why: str) -> Path:
 
 class _NoJournals:
     """Nothing is written down: this is about answers."""
-
-    def __init__(self) -> None:
-        self.together = Together()
 
     def open(self, app: object) -> None:
         return None

@@ -4,8 +4,6 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from stat import S_ISLNK
 
-from hookline.model.moments import SharedLooks
-
 __all__ = ["Links", "resolved", "spellings"]
 
 # Where the system tells of an open file where it is, one look follows all links of a path.
@@ -66,17 +64,10 @@ class Links:
 def resolved(path: str) -> str:
     """A directory with its links followed; empty where no file can have that name."""
     # Not remembered for later: what lies above it may be moved without a trace on the directory.
-    return _resolved.at(path)
-
-
-def _look(path: str) -> str:
     try:
         return _followed(path)
     except (OSError, ValueError):
         return ""
-
-
-_resolved = SharedLooks(_look)
 
 
 def spellings(directories: Iterable[str], look: Callable[[str], str] = resolved) -> tuple[str, ...]:

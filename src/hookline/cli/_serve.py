@@ -43,7 +43,7 @@ def main(argv: Sequence[str]) -> int:
             idle=words.idle,
             stays=not words.once,
             log=Log(redact=_redacted),
-            books=parts,
+            on_end=parts.aclose,
         )
         was_daemon = runner.run(daemon.run())
     return 0 if was_daemon or client is not None else 1

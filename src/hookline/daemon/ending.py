@@ -1,8 +1,7 @@
 """How a process that answers events ends: nobody who was promised an answer goes without one."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
-from hookline.daemon.rounds import Books
 from hookline.daemon.server import Server
 
 __all__ = ["GRACE", "wind_down"]
@@ -18,16 +17,16 @@ async def wind_down(
     grace: float,
     *,
     told: Callable[[], bool],
-    books: Books | None,
+    on_end: Callable[[], Awaitable[None]] | None,
 ) -> None:
     """Finishes what runs. Unless we were ``told`` to end there is no hurry.
 
-    Every event has a deadline of its own. The ``books`` are closed when none runs any more.
+    Every event has a deadline of its own. ``on_end`` is called when none runs any more.
     """
     while not await server.until_quiet(grace) and not told():
         pass
     server.cancel()
     await server.until_quiet(_LAST)
     server.close()
-    if books is not None:
-        await books.aclose()
+    if on_end is not None:
+        await on_end()

@@ -8,6 +8,7 @@ import asyncio
 import os
 import signal
 import socket
+from collections.abc import Awaitable, Callable
 from importlib import import_module
 from time import monotonic
 
@@ -32,7 +33,6 @@ from hookline.daemon.frames import Request, Respond
 from hookline.daemon.homes import home_of
 from hookline.daemon.instance import Claim, InstanceError, claim
 from hookline.daemon.log import Log
-from hookline.daemon.rounds import Books
 from hookline.daemon.server import FORGET, Limits, Server
 from hookline.daemon.status import Status
 from hookline.daemon.watchdog import STUCK, Watchdog
@@ -72,13 +72,13 @@ class Daemon:
         stays: bool = True,
         limits: Limits | None = None,
         log: Log | None = None,
-        books: Books | None = None,
+        on_end: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """Either ``home`` is given or ``client``, whose request names it.
 
         ``stuck`` seconds without a turn of the loop end the process once it is the daemon. Unless
         it ``stays`` it never becomes that.
-        ``books`` are closed at the end, when no event runs any more.
+        ``on_end`` is called at the end, when no event runs any more.
         """
         self._respond = respond
         self._home = home
@@ -90,7 +90,7 @@ class Daemon:
         self._limits = limits
         self._log = log or Log()
         self._version = __version__
-        self._books = books
+        self._on_end = on_end
         self._claim: Claim | None = None
         self._began = monotonic()
         self._package = _package()
@@ -111,7 +111,6 @@ class Daemon:
             version=self._version,
             note=self._log.note,
             limits=self._limits,
-            books=self._books,
             own_answers={("daemon",): self._own_answer},
             on_request=self._on_request,
             on_closed=self._on_closed,
@@ -284,7 +283,7 @@ class Daemon:
         if self._claim is not None:
             self._claim.release()
         server.stop_listening()
-        await wind_down(server, self._grace, told=lambda: self._told_to_end, books=self._books)
+        await wind_down(server, self._grace, told=lambda: self._told_to_end, on_end=self._on_end)
         server.watching.close()
 
 

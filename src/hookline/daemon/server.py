@@ -21,7 +21,7 @@ from hookline.daemon.frames import Calls, Request, Respond
 from hookline.daemon.host import Counts
 from hookline.daemon.pace import Pace
 from hookline.daemon.peers import peer_uid
-from hookline.daemon.rounds import Books, Rounds
+from hookline.daemon.rounds import Rounds
 from hookline.daemon.sessions import Session, Sessions
 from hookline.daemon.turns import Turns
 from hookline.daemon.waiting import Waiting
@@ -62,7 +62,6 @@ class Server:
         version: str,
         note: Callable[[str], None],
         limits: Limits | None = None,
-        books: Books | None = None,
         own_answers: Mapping[tuple[str, ...], Callable[[Request], Reply]] | None = None,
         on_request: Callable[[Request], None] = lambda request: None,
         on_closed: Callable[[], None] = lambda: None,
@@ -76,7 +75,7 @@ class Server:
         self.version = version
         self.note = note
         self.limits = limits or Limits()
-        self.rounds = Rounds(loop, books, note)
+        self.rounds = Rounds(loop, None, note)
         self.own_answers = own_answers or {}
         self.turns = Turns(at_once=self.limits.at_once, waiting=self.limits.waiting)
         self.budget = Budget(self.limits.held)

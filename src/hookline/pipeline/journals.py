@@ -4,7 +4,6 @@ import os
 from typing import TYPE_CHECKING, Protocol
 
 from hookline.model.journal import Journal, JournalSettings
-from hookline.model.together import Together
 
 if TYPE_CHECKING:
     from asyncio import Task
@@ -24,9 +23,6 @@ def journal_file(home: str) -> str:
 class Journals(Protocol):
     """Where the journal for an event is found."""
 
-    together: Together
-    """Opened by whoever answers several events at once."""
-
     def open(self, app: "App | None") -> Journal | None:
         """The journal for what this app has judged; None where none is kept."""
 
@@ -36,9 +32,6 @@ class Journals(Protocol):
 
 class BriefJournals:
     """For a process that answers one event: nothing is kept open."""
-
-    def __init__(self) -> None:
-        self.together = Together()
 
     def open(self, app: "App | None") -> Journal | None:
         """As the port says."""
@@ -57,7 +50,6 @@ class LastingJournals:
     """For a process that answers many: the journals that were used last stay open."""
 
     def __init__(self) -> None:
-        self.together = Together()
         self._open: dict[str, tuple[JournalSettings, Journal | None]] = {}
         self._closing: set[Task[None]] = set()
 
@@ -76,7 +68,7 @@ class LastingJournals:
             if wanted.enabled:
                 from hookline.store.journal import SqliteJournal
 
-                journal = SqliteJournal(journal_file(home), wanted, together=self.together)
+                journal = SqliteJournal(journal_file(home), wanted)
         self._open.pop(home, None)  # to become the newest
         self._open[home] = wanted, journal
         while len(self._open) > _KEPT:

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from hookline.model.errors import HooklineError
 from hookline.model.events import Event
 from hookline.model.journal import Entry
-from hookline.model.moments import begin_moment, end_moment
 from hookline.pipeline.call import Call, LineOptions
 
 if TYPE_CHECKING:
@@ -117,22 +116,6 @@ class Parts:
                 self._warned.pop(next(iter(self._warned)))
             self._warned[session] = None
         return True
-
-    def begin(self) -> None:
-        """Several events come together: what is written of them may wait for the ``end``."""
-        self._journals.together.begin()
-        begin_moment()
-
-    def end(self, done: Callable[[str], None]) -> None:
-        """Calls ``done`` when what was written since ``begin`` will survive this process."""
-
-        def written(warning: str) -> None:
-            # They have their answers already: the next one is told.
-            self._untold = warning or self._untold
-            done(warning)
-
-        end_moment()
-        self._journals.together.end(written)
 
     async def aclose(self) -> None:
         """Ends worker processes and connections."""

@@ -9,14 +9,11 @@ from msgspec.structs import replace
 
 from hookline.model.errors import HooklineError, StateError
 from hookline.model.memory import SessionMemory, combined
-from hookline.model.moments import SharedLooks, is_shared
 
 __all__ = ["BriefMemories", "SessionMemories"]
 
 _NOTHING = SessionMemory()
 _PATHS_KEPT = 1000
-# To list more files than these takes longer than to look for those that are asked for.
-_MOST_LISTED = 200
 
 
 class SessionMemories:
@@ -25,7 +22,6 @@ class SessionMemories:
     def __init__(self, home: str) -> None:
         self._dir = os.path.join(home, "memory")
         self._paths: dict[str, str] = {}
-        self._may_list = True
 
     def read(self, session: str) -> SessionMemory:
         """As it is kept; an empty one for a session without a name. Raises StateError."""
@@ -33,17 +29,9 @@ class SessionMemories:
             return _NOTHING
         path = self._path(session)
         try:
-            # Of many sessions hardly any has one, and one look tells.
-            return _NOTHING if is_shared() and self._is_not_listed(path) else _read(path)
+            return _read(path)
         except OSError as error:
             raise StateError(self._dir, error) from error
-
-    def _is_not_listed(self, path: str) -> bool:
-        if not self._may_list:
-            return False
-        listed = _listed.at(self._dir)
-        self._may_list = len(listed) <= _MOST_LISTED
-        return path not in listed
 
     def write(self, session: str, before: SessionMemory, after: SessionMemory) -> None:
         """Keeps what has changed. Raises StateError."""
@@ -85,17 +73,6 @@ class SessionMemories:
             os.replace(temporary, path)
         finally:
             os.close(lock)
-            _listed.forget()
-
-
-def _paths_in(directory: str) -> frozenset[str]:
-    try:
-        return frozenset([f"{directory}/{name}" for name in os.listdir(directory)])
-    except FileNotFoundError:
-        return frozenset()
-
-
-_listed = SharedLooks(_paths_in)
 
 
 class BriefMemories:

@@ -13,7 +13,6 @@ import msgspec
 import pytest
 
 from hookline.model.journal import Recorded
-from hookline.model.moments import is_shared
 from hookline.model.outcome import Reply
 from hookline.pipeline.answer import answer
 from hookline.pipeline.call import Call
@@ -355,22 +354,6 @@ def test_after_each_event_that_is_let_go_which_was_kept_for_its_hooks(tmp_path: 
     place.close()
 
 
-def test_only_between_begin_and_end_events_share_their_looks(place: Place) -> None:
-    place.write(DENY)
-
-    async def together() -> list[bool]:
-        seen = [is_shared()]
-        place.parts.begin()
-        seen.append(is_shared())
-        done = asyncio.Event()
-        place.parts.end(lambda _: done.set())
-        seen.append(is_shared())
-        await done.wait()
-        return seen
-
-    assert place.runner.run(together()) == [False, True, False]
-
-
 def test_journals_of_many_homes_do_not_stay_open_and_lose_nothing(place: Place) -> None:
     place.write(DENY)
     journals = LastingJournals()
@@ -398,12 +381,8 @@ def test_an_event_under_way_is_written_to_a_journal_that_was_closed_meanwhile(
     place.write(DENY)
 
     async def all_at_once() -> None:
-        place.parts.begin()
         replies = [answer(place.arrived(home), place.parts) for home in homes]
         await asyncio.gather(*replies)
-        done = asyncio.Event()
-        place.parts.end(lambda _: done.set())
-        await done.wait()
 
     place.runner.run(all_at_once())
     place.runner.run(place.parts.aclose())

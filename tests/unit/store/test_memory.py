@@ -1,9 +1,6 @@
 """Session memories outlive the process that wrote them, and a damaged one closes."""
 
 import os
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,16 +8,7 @@ from msgspec.structs import replace
 
 from hookline.model.errors import HooklineError
 from hookline.model.memory import SessionMemory
-from hookline.model.moments import begin_moment, end_moment
 from hookline.store.memory import BriefMemories, SessionMemories
-
-
-@pytest.fixture
-def moment() -> Iterator[None]:
-    """Several events are judged that have come already."""
-    begin_moment()
-    yield
-    end_moment()
 
 
 def latch(memories: SessionMemories | BriefMemories, session: str, reason: str) -> None:
@@ -112,49 +100,7 @@ def test_a_brief_memory_lasts_as_long_as_its_process() -> None:
     assert latch_of(memories, "s") == "enough"
 
 
-@pytest.mark.usefixtures("moment")
-def test_what_one_event_of_a_moment_leaves_is_there_for_the_next(tmp_path: Path) -> None:
-    first, second = SessionMemories(str(tmp_path)), SessionMemories(str(tmp_path))
-    assert latch_of(first, "s") == latch_of(second, "s") == ""
-    latch(first, "s", "enough")
-    assert latch_of(first, "s") == latch_of(second, "s") == "enough"
-    assert latch_of(first, "other") == ""
-
-
-def test_what_another_process_leaves_is_there_in_the_next_moment(tmp_path: Path) -> None:
-    memories = SessionMemories(str(tmp_path))
-    for reason in ("", "enough"):
-        begin_moment()
-        try:
-            assert latch_of(memories, "s") == reason
-        finally:
-            end_moment()
-        script = (
-            "import sys\n"
-            "from msgspec.structs import replace\n"
-            "from hookline.store.memory import SessionMemories\n"
-            "memories = SessionMemories(sys.argv[1])\n"
-            "before = memories.read('s')\n"
-            "memories.write('s', before, replace(before, latch='enough'))\n"
-        )
-        subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True)
-
-
-@pytest.mark.usefixtures("moment")
-def test_memories_of_more_sessions_than_are_listed_are_found_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("hookline.store.memory._MOST_LISTED", 2)
-    memories = SessionMemories(str(tmp_path))
-    for number in range(5):
-        latch(memories, f"s{number}", f"enough {number}")
-    assert [latch_of(memories, f"s{number}") for number in range(5)] == [
-        f"enough {number}" for number in range(5)
-    ]
-
-
-@pytest.mark.usefixtures("moment")
-def test_in_a_moment_too_what_cannot_be_looked_at_is_an_error(tmp_path: Path) -> None:
+def test_what_cannot_be_looked_at_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "memory").write_text("in the way", encoding="utf-8")
     with pytest.raises(HooklineError, match="cannot keep"):
         latch_of(SessionMemories(str(tmp_path)), "s")

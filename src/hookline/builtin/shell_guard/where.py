@@ -11,7 +11,6 @@ from hookline.builtin._links import resolved
 from hookline.builtin._paths import homes
 from hookline.builtin.shell_guard.world import is_of_system
 from hookline.model.events.base import Event
-from hookline.model.moments import SharedLooks
 from hookline.model.ports import NOBODY, Caller
 
 __all__ = ["Bearings"]
@@ -84,7 +83,7 @@ def _real_home(path: str, here: str) -> str:
     """The same of a home, in which ``here`` mostly is: above what has no links there are none."""
     if path != "/" and f"{here}/".startswith(f"{path}/"):
         return path
-    return path if _linkless.at(path) else _real(path)
+    return path if _is_linkless(path) else _real(path)
 
 
 def _is_linkless(path: str) -> bool:
@@ -97,9 +96,6 @@ def _is_linkless(path: str) -> bool:
     except (OSError, ValueError):
         return False
     return bool(steps)
-
-
-_linkless = SharedLooks(_is_linkless)
 
 
 @lru_cache(64)  # it is about names alone

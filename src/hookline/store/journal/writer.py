@@ -7,13 +7,11 @@ checkpoint, is done by one thread and delays no answer.
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hookline.model.journal import Entry, JournalSettings
-from hookline.model.together import Together
 from hookline.secrets import looked_through
 from hookline.store.journal.files import is_damage
 from hookline.store.journal.keeper import Keeper
@@ -44,15 +42,7 @@ _DEFAULT = JournalSettings()
 class SqliteJournal:
     """One file that many events at once are written to; an implementation of ``Journal``."""
 
-    def __init__(
-        self,
-        path: str,
-        settings: JournalSettings = _DEFAULT,
-        *,
-        together: Together | None = None,
-    ) -> None:
-        """``together`` says when somebody else waits for what is written, with others."""
-        self._together = together or Together()
+    def __init__(self, path: str, settings: JournalSettings = _DEFAULT) -> None:
         self._settings = settings
         self._full = settings.durability == "full"
         self._payload_cap = settings.payload_kb << 10
@@ -62,8 +52,7 @@ class SqliteJournal:
         hold = self._shipper.watermark if self._shipper is not None else ""
         self._keeper = Keeper(path, Retention.of(settings, hold=hold))
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="hookline-journal")
-        self._waiting: list[tuple[Row, asyncio.Future[str] | None]] = []
-        self._committed: list[Callable[[str], None]] = []
+        self._waiting: list[tuple[Row, asyncio.Future[str]]] = []
         self._busy_since: float | None = None
         self._turn_taken = False
         self._flushing: asyncio.Handle | None = None
@@ -89,12 +78,6 @@ class SqliteJournal:
             self._ledger.backlog.lost += 1
             return f"the journal has lost event {entry.id}: {type(error).__name__}: {error}"
         looked_through(row.size)
-        # Not where there is something that the person has to be told.
-        calm = not (self._warning or self._ledger.trouble or self._shipper)
-        if self._together.is_open and calm:
-            self._together.touch(self)
-            self._waiting.append((row, None))
-            return ""
         loop = asyncio.get_running_loop()
         # The first of a turn of the loop is committed at once, which is all there is with one
         # agent at work. Others of the same turn share one commit; a sync is always shared.
@@ -115,12 +98,6 @@ class SqliteJournal:
         if self._flushing is None:
             self._flushing = loop.call_soon(self._flush)
         return await done
-
-    def commit(self, done: Callable[[str], None]) -> None:
-        """Commits what waits; ``done`` is called when that was possible, or with a warning."""
-        self._committed.append(done)
-        if self._flushing is None:
-            self._flush()
 
     def _turn_over(self) -> None:
         self._turn_taken = False
@@ -147,11 +124,8 @@ class SqliteJournal:
         self._waiting = []
         warning = self._wrote(warning, any(row.session_end for row in rows))
         for _, done in batch:
-            if done is not None and not done.done():
+            if not done.done():
                 done.set_result(warning)
-        committed, self._committed = self._committed, []
-        for each in committed:
-            each(warning)
 
     def _wrote(self, warning: str, session_end: bool) -> str:
         """Sees to what follows a commit; the warning, or one that was waiting to be said."""
