@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from hookline import registry
-from hookline.config.discover import MANAGED_FILE, home_dir, project_root
+from hookline.config.discover import MANAGED_FILE, home_dir
 from hookline.config.load import Loader
 from hookline.config.types import Config, Kit
 from hookline.engine.engine import Engine
@@ -82,14 +82,14 @@ class App:
         )
         own = (self.home, os.path.dirname(self.loader.user_file), self.config)
         self.own = tuple(dict.fromkeys(form for path in own if path for form in _forms(path)))
-        self._roots = SessionRoots(self.home) if remember else MemoryRoots()
+        self.roots = SessionRoots(self.home) if remember else MemoryRoots()
         self.memories = SessionMemories(self.home) if remember else BriefMemories()
         self.answers: FirstAnswers = Answers(self.home)
         self.policy = repr((self.config, self.loader.user_file, managed, trust, edited, root))
         self._functions = tuple(functions)
         self._hosted: Hosted | None = None
         self._person = person
-        self._root = root
+        self.root = root
         self.explains = remember
         """Whether `hookline explain` can tell of it, since it goes on between processes."""
         self._engines: dict[int, tuple[Config, Engine]] = {}
@@ -114,7 +114,7 @@ class App:
     def without_state(self) -> "App":
         """The same app, which remembers nothing of the session beyond this event."""
         other = self.for_caller(self.env, self.cwd, attempt=self.attempt, umask=self.umask)
-        other._roots, other.memories = MemoryRoots(), BriefMemories()
+        other.roots, other.memories = MemoryRoots(), BriefMemories()
         return other
 
     def _pins_for(self, hook: Hook) -> PinnedFiles:
@@ -124,31 +124,6 @@ class App:
             return FreeFiles()  # a person asked for them by name
         # The loader needs the services to check a config, and they need the loader to run it.
         return self.loader.pins_for(hook)
-
-    def settle(self, event: Event, sessions: Sequence[str]) -> tuple[str, bool, Config]:
-        """The session's project root, fixed at its first event; whether this was the first; and
-        the config in force there.
-        """
-        try:
-            root, first = self._root_for(event, sessions)
-        except HooklineError:
-            # Without a place to remember the root, only an empty config is safe to go on with.
-            config = self.config_for(event, event.cwd)
-            if config.files or config.notes:
-                raise
-            return event.cwd, True, config
-        return root, first, self.config_for(event, root)
-
-    def _root_for(self, event: Event, sessions: Sequence[str]) -> tuple[str, bool]:
-        def first_guess() -> str:
-            variable = registry.dialect(event.dialect).support.project_variable
-            return self._root or project_root(event.cwd, project_var=self.env.get(variable or ""))
-
-        root, first = self._roots.root_for(sessions[0], first_guess)
-        if len(sessions) > 1:
-            for other in sessions[1:]:
-                self._roots.root_for(other, lambda: root)
-        return root, first
 
     def config_for(self, event: Event, root: str) -> Config:
         """Every hook in force for ``event``."""

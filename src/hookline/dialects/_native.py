@@ -202,7 +202,8 @@ class JsonDialect(ABC):
 
     def encode(self, outcome: Outcome) -> Reply:
         """The outcome in this platform's words, at least as strict."""
-        return self.spell(outcome, self.translate(outcome).answer)
+        translated = outcome.translation_for(self.id) or self.translate(outcome)
+        return self.spell(outcome, translated.answer)
 
     @abstractmethod
     def spell(self, outcome: Outcome, answer: Answer) -> Reply:

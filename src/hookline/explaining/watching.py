@@ -32,7 +32,7 @@ _NO_STEPS = frozenset(
 )
 
 # What is done before the event is looked at, and what tidies up after it.
-_SET_UP = frozenset({"App.__init__", "App.settle", "App.engine_for", "App.aclose"})
+_SET_UP = frozenset({"App.__init__", "_find_hooks", "App.engine_for", "App.aclose"})
 
 
 class Step:

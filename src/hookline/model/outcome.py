@@ -82,6 +82,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """The digest of the hooks in force, by which outcomes are seen to come from the same."""
     signature: str = ""
     """For the person who is held back: which hooks said so, in which files, and how to see more."""
+    translation: "Translated | None" = None
+    """How the client can be told of the answer, once that has been worked out."""
 
     @property
     def verdict(self) -> Verdict:
@@ -92,6 +94,11 @@ class Outcome(Struct, frozen=True, kw_only=True):
     def reason(self) -> str:
         """Why; empty for pass and for a silent allow."""
         return self.answer.reason
+
+    def translation_for(self, client: str) -> "Translated | None":
+        """The translation of this very answer for this client; None where there is none yet."""
+        made = self.translation
+        return made if made and made.source is self.answer and made.client == client else None
 
     def with_notices(self, *notices: str) -> "Outcome":
         """The same, but that a person is told this."""
@@ -142,3 +149,7 @@ class Translated(Struct, frozen=True):
     substitutions: tuple[Substitution, ...] = ()
     latch: str = ""
     """The reason of a halt that the platform cannot say: gates stay closed until a new prompt."""
+    source: Answer | None = None
+    """The answer that this is a translation of."""
+    client: str = ""
+    """For whom it was made."""

@@ -55,7 +55,7 @@ class _Reader(Struct, frozen=True):
         final = None
         if outcome.final is not None:
             final = rewritten(self.event, outcome.answer.rewrite, self.dialect.tools)
-        return replace(outcome, event=self.event, final=final)
+        return replace(outcome, event=self.event, final=final, translation=None)
 
     def hears(self, reply: Reply) -> Answer:
         """What this client makes of a reply; nothing, where it would throw it away."""

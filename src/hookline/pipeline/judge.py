@@ -1,26 +1,51 @@
-"""What the hooks in force say of an event, within what its session remembers."""
+"""What the active hooks say of an event, within what its session remembers: its project, latches,
+follow-ups, denials, and what the model or the person has yet to be told.
+"""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
+from typing import Protocol, cast
 
 from msgspec.structs import replace
 
 from hookline import registry
 from hookline.app import App
+from hookline.config.discover import project_root
+from hookline.config.types import Config
+from hookline.model.answers import PASS
+from hookline.model.denials import Denial, recalled
 from hookline.model.errors import DecodeError, HooklineError, StateError
-from hookline.model.events import Event, SessionStart, UserPromptSubmit
-from hookline.model.outcome import Outcome
-from hookline.model.ports import Caller, Client
+from hookline.model.events import (
+    Event,
+    PermissionRequest,
+    PreToolUse,
+    SessionStart,
+    UserPromptSubmit,
+)
+from hookline.model.memory import (
+    MAX_FOLLOW_UPS,
+    SessionMemory,
+    add_failures,
+    capped,
+    closed,
+    is_persons_prompt,
+    latched,
+    on_event,
+    taught,
+)
+from hookline.model.outcome import Outcome, Translated
+from hookline.model.ports import Caller, Client, LearningBuiltin
 from hookline.model.verdicts import Verdict
 from hookline.pipeline.report import first_notices
-from hookline.pipeline.session import judge_in_session
 from hookline.store.answers import Arrival
 
-__all__ = ["MAX_DEPTH", "hook_depth", "judge", "judge_once"]
+__all__ = ["MAX_DEPTH", "hook_depth", "judge", "judge_in_session", "judge_once"]
 
 # A hook that runs an agent that runs hookline is normal; three levels of it are a loop.
 MAX_DEPTH = 3
+# Calls that are judged before they are made: what is denied there is what agents try again.
+_JUDGED = (PreToolUse, PermissionRequest)
 
 
 async def judge_once(
@@ -45,10 +70,7 @@ async def judge_once(
         left = None if timeout is None else timeout - (monotonic() - started)
         outcome = await judge(event, app, client=client, timeout=left)
         # An allow that could not be said here is still to be said through the other entry.
-        said = outcome.verdict
-        if said is Verdict.ALLOW:
-            said = client.translate(outcome).answer.verdict
-        if said is outcome.verdict:
+        if outcome.verdict is not Verdict.ALLOW or _can_allow(outcome, client):
             slot.keep(outcome)
     return outcome
 
@@ -77,7 +99,7 @@ async def _judge(event: Event, app: App, client: Client, timeout: float | None) 
     # One name for each caller that the session may belong to: later events may tell better.
     session = event.session_id
     sessions = [f"{each}:{session}" if session else "" for each in client.ids]
-    root, first, config = app.settle(event, sessions)
+    root, first, config = _find_hooks(event, app, sessions)
     caller = Caller(
         env=app.env,
         project_dir=root,
@@ -107,7 +129,33 @@ async def _judge(event: Event, app: App, client: Client, timeout: float | None) 
     if starts or (first and config.notes):
         told = first_notices(event, config, app.loader, app.env, counts=app.explains)
         outcome = outcome.with_notices(*told, *outcome.answer.notice)
-    return replace(outcome, project_dir=root, config=config.digest)
+    return replace(_translated(outcome, client), project_dir=root, config=config.digest)
+
+
+def _find_hooks(event: Event, app: App, sessions: Sequence[str]) -> tuple[str, bool, Config]:
+    """The session's project root, fixed at its first event; whether this was the first; and the
+    config that is active there.
+    """
+    try:
+        root, first = _find_root(event, app, sessions)
+    except HooklineError:
+        # Without a place to remember the root, only an empty config is safe to go on with.
+        config = app.config_for(event, event.cwd)
+        if config.files or config.notes:
+            raise
+        return event.cwd, True, config
+    return root, first, app.config_for(event, root)
+
+
+def _find_root(event: Event, app: App, sessions: Sequence[str]) -> tuple[str, bool]:
+    def first_guess() -> str:
+        variable = registry.dialect(event.dialect).support.project_variable
+        return app.root or project_root(event.cwd, project_var=app.env.get(variable or ""))
+
+    root, first = app.roots.root_for(sessions[0], first_guess)
+    for other in sessions[1:]:
+        app.roots.root_for(other, lambda: root)
+    return root, first
 
 
 def _with_whole_directory(event: Event, cwd: str) -> Event:
@@ -133,3 +181,142 @@ def hook_depth(env: Mapping[str, str]) -> int:
             f"more than {MAX_DEPTH} levels are refused"
         )
     return depth
+
+
+def _can_allow(outcome: Outcome, client: Client) -> bool:
+    return _translation(outcome, client).answer.verdict is Verdict.ALLOW
+
+
+def _translated(outcome: Outcome, client: Client) -> Outcome:
+    """The outcome with its translation, which is made once for each answer."""
+    ids = "+".join(client.ids)
+    if outcome.answer is PASS or outcome.translation_for(ids):
+        return outcome
+    made = replace(client.translate(outcome), source=outcome.answer, client=ids)
+    return replace(outcome, translation=made)
+
+
+def _translation(outcome: Outcome, client: Client) -> Translated:
+    return outcome.translation_for("+".join(client.ids)) or client.translate(outcome)
+
+
+# ── what the session remembers ──────────────────────────────────────────────────────────────
+
+
+class Memories(Protocol):
+    """Where sessions keep what they remember."""
+
+    def read(self, session: str) -> SessionMemory:
+        """What a session remembers. Raises HooklineError."""
+
+    def write(self, session: str, before: SessionMemory, after: SessionMemory) -> None:
+        """Keeps what an event has changed. Raises HooklineError."""
+
+
+class Judge(Protocol):
+    """Whoever runs the hooks of an event: the engine, or one that stands before it."""
+
+    async def handle(self, event: Event, caller: Caller) -> Outcome:
+        """What they say together."""
+
+
+async def judge_in_session(
+    event: Event,
+    caller: Caller,
+    *,
+    client: Client,
+    config: Config,
+    engine: Judge,
+    memories: Memories,
+    sessions: Sequence[str],
+) -> Outcome:
+    """The engine's outcome, within what the session remembers under each of its names."""
+    has_stop_flag = client.support.has_stop_flag
+    before, after = [], []
+    outcome: Outcome | None = None
+    denied: tuple[Denial, ...] = ()
+    carried: tuple[str, ...] = ()
+    untold: tuple[str, ...] = ()
+    # One plain loop: nearly always there is one name and nothing remembered, on every event.
+    for session in sessions:
+        old = memories.read(session)
+        new = on_event(old, event, has_stop_flag=has_stop_flag)
+        before.append(old)
+        after.append(new)
+        outcome = outcome or latched(new, event)
+        denied = recalled((denied, new.denials)) if new.denials else denied
+        carried = carried or new.carried
+        untold = untold or new.untold
+    if outcome is None:
+        caller = replace(caller, denied=denied) if denied else caller
+        outcome = await engine.handle(event, caller)
+        # What passes without a word leaves nothing to remember, but may end what was.
+        if denied or outcome.answer is not PASS:
+            after, outcome = _conclude(after, outcome, caller, client, config)
+        if event.continues:
+            after = [add_failures(memory, outcome) for memory in after]
+        elif carried and (told := _tell_model(carried, outcome, client)):
+            after, outcome = [replace(memory, carried=()) for memory in after], told
+    if untold and (told := _tell_person(untold, outcome, client)):
+        after, outcome = [replace(memory, untold=()) for memory in after], told
+    if after != before:
+        for session, old, new in zip(sessions, before, after, strict=True):
+            if new is not old:
+                memories.write(session, old, new)
+    return outcome
+
+
+def _conclude(
+    memories: list[SessionMemory],
+    outcome: Outcome,
+    caller: Caller,
+    client: Client,
+    config: Config,
+) -> tuple[list[SessionMemory], Outcome]:
+    """The outcome as the session lets it stand, and what is to be remembered of it."""
+    event, support = outcome.event, client.support
+    limit = MAX_FOLLOW_UPS if config.max_follow_ups is None else config.max_follow_ups
+    limit = min(limit, support.stop_cap or limit)
+    for place, memory in enumerate(memories):
+        memories[place], outcome = capped(memory, outcome, limit=limit)
+    outcome = _translated(outcome, client)
+    said = _translation(outcome, client)
+    if said.latch:
+        memories = [closed(memory, event, said.latch) for memory in memories]
+    verdict = said.answer.verdict
+    if (caller.denied or verdict >= Verdict.DENY) and isinstance(event, _JUDGED):
+        denial = _recall_denial(outcome, config, caller) if verdict >= Verdict.DENY else None
+        memories = [taught(memory, event, verdict, denial) for memory in memories]
+    return memories, outcome
+
+
+def _tell_model(lines: Sequence[str], outcome: Outcome, client: Client) -> Outcome | None:
+    """The outcome with what the model has yet to hear; None where this event cannot carry it."""
+    rows = client.support.events.values()
+    if any(row.event == "user_prompt_submit" and row.can("context") for row in rows):
+        if not is_persons_prompt(outcome.event):
+            return None
+    elif outcome.event.agent.depth:
+        return None
+    answer = replace(outcome.answer, context=(*lines, *outcome.answer.context))
+    told = _translated(replace(outcome, answer=answer), client)
+    # A prompt that is blocked never reaches the model, and its context does not either.
+    said = _translation(told, client).answer
+    return told if said.context and said.verdict < Verdict.ASK else None
+
+
+def _tell_person(texts: Sequence[str], outcome: Outcome, client: Client) -> Outcome | None:
+    """The outcome with these notices; None where this event cannot show them."""
+    answer = replace(outcome.answer, notice=(*texts, *outcome.answer.notice))
+    told = _translated(replace(outcome, answer=answer), client)
+    return told if {*texts} <= {*_translation(told, client).answer.notice} else None
+
+
+def _recall_denial(outcome: Outcome, config: Config, caller: Caller) -> Denial | None:
+    """What is to be remembered of a denied call, where an active builtin has such remembered."""
+    for hook in config.hooks:
+        if hook.handler.kind == "builtin":
+            module = registry.builtin(hook.handler.values["use"])
+            if hasattr(module, "learn"):
+                return cast(LearningBuiltin, module).learn(outcome, caller)
+    return None

@@ -11,9 +11,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from hookline import registry
+from hookline.model.answers import Answer, deny
+from hookline.model.events import PreToolUse
 from hookline.model.journal import Recorded
-from hookline.model.outcome import Reply
+from hookline.model.outcome import Outcome, Reply, Translated
+from hookline.model.verdicts import Verdict
 from hookline.pipeline.answer import answer
 from hookline.pipeline.call import Call
 from hookline.pipeline.journals import LastingJournals, journal_file
@@ -21,6 +26,7 @@ from hookline.pipeline.parts import Parts
 from hookline.store.brief_answers import BriefAnswers
 from hookline.store.journal.reader import Reader
 
+claude_code = registry.dialect("claude-code")
 DENY = (
     "version: 1\nhooks:\n  - {name: no, on: pre_tool_use, match: {command: rm*}, deny: Not this.}\n"
 )
@@ -410,3 +416,52 @@ def test_a_nul_in_a_directory_or_an_option_is_a_deny_that_says_so(
     assert said["verdict"] == "deny"
     assert "NUL character" in said["reason"]
     assert "Error" not in said["reason"]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        DENY,
+        "version: 1\nhooks:\n  - {name: no, on: pre_tool_use, run: 'echo no >&2; exit 2'}\n",
+        "version: 1\nhooks:\n  - {name: ask, on: pre_tool_use, ask: Sure?}\n",
+    ],
+)
+def test_an_outcome_is_translated_once(
+    place: Place, config: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Outcome] = []
+    translate = claude_code.translate
+
+    def count(outcome: Outcome) -> Translated:
+        made.append(outcome)
+        return translate(outcome)
+
+    monkeypatch.setattr(type(claude_code), "translate", staticmethod(count))
+    place.write(config)
+    payload = {
+        "hook_event_name": "PreToolUse",
+        "session_id": "s",
+        "transcript_path": "/tmp/t.jsonl",
+        "permission_mode": "default",
+        "cwd": str(place.project),
+        "tool_name": "Bash",
+        "tool_input": {"command": "rm x", "description": "remove it"},
+        "tool_use_id": "toolu_1",
+    }
+    call = replace(
+        place.arrived(place.state),
+        argv=["claude-code", "PreToolUse", *place.arrived(place.state).argv[1:]],
+        payload=json.dumps(payload).encode(),
+    )
+    assert place.runner.run(answer(call, place.parts)).stdout
+    assert len(made) == 1
+
+
+def test_what_was_translated_for_another_answer_or_client_is_translated_anew() -> None:
+    event = PreToolUse(dialect="claude-code", native_event="PreToolUse")
+    allowed = Outcome(event=event, answer=Answer(verdict=Verdict.ALLOW))
+    stale = replace(claude_code.translate(allowed), source=allowed.answer, client=claude_code.id)
+    denied = Outcome(event=event, answer=deny("no"), translation=stale)
+    assert b'"deny"' in claude_code.encode(denied).stdout
+    other = replace(stale, source=denied.answer, client="codex")
+    assert b'"deny"' in claude_code.encode(replace(denied, translation=other)).stdout
