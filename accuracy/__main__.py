@@ -15,7 +15,7 @@ from accuracy import secrets_run
 from accuracy.cases import Case, cases
 from hookline.app import App
 from hookline.cli.init import starter
-from hookline.model.verdicts import BLOCKING
+from hookline.model.answers import BLOCKING
 from hookline.pipeline.judge import judge
 from hookline.testing import shell
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hookline.model.answers import (
         Answer,
         Rewrite,
+        Verdict,
         allow,
         ask,
         context,
@@ -94,9 +95,6 @@ if TYPE_CHECKING:
         Tool,
         ToolKind,
         tool,
-    )
-    from hookline.model.verdicts import (
-        Verdict,
     )
 
 __all__ = [
@@ -203,7 +201,7 @@ _HOMES = {
     "Tool": "hookline.model.tools",
     "ToolKind": "hookline.model.tools",
     "tool": "hookline.model.tools",
-    "Verdict": "hookline.model.verdicts",
+    "Verdict": "hookline.model.answers",
 }
 
 

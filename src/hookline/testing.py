@@ -19,14 +19,13 @@ from typing import Any, TypeVar
 from hookline import registry
 from hookline.app import App
 from hookline.library import Hooks
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.errors import HooklineError
 from hookline.model.events import Event, PostToolUse, PreToolUse, Stop, UserPromptSubmit
 from hookline.model.hook import HandlerSpec, Hook
 from hookline.model.outcome import Outcome
 from hookline.model.ports import Call, Caller, Match
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from hookline.pipeline.judge import judge
 
 __all__ = [

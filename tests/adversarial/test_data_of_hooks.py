@@ -12,8 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 from hookline.app import App
+from hookline.model.answers import Verdict
 from hookline.model.outcome import Outcome
-from hookline.model.verdicts import Verdict
 from hookline.pipeline.judge import judge
 from hookline.testing import shell
 

@@ -23,11 +23,10 @@ from hookline.builtin import (
     redact_secrets,
     shell_guard,
 )
-from hookline.model.answers import Answer
+from hookline.model.answers import BLOCKING, Answer, Verdict
 from hookline.model.events import PostToolUse, PreToolUse
 from hookline.model.ports import NOBODY, Caller
 from hookline.model.tools import Tool, tool
-from hookline.model.verdicts import BLOCKING, Verdict
 from hookline.testing import fire, shell
 
 ROOT = Path(__file__).parents[2]

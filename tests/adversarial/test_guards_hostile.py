@@ -23,11 +23,10 @@ from hookline.builtin import (
 )
 from hookline.builtin.shell_guard.judging import found_in
 from hookline.builtin.shell_guard.world import MAX_STEPS
-from hookline.model.answers import PASS, Answer
+from hookline.model.answers import PASS, Answer, Verdict
 from hookline.model.events import PostToolUse
 from hookline.model.ports import Caller
 from hookline.model.tools import Tool, ToolKind
-from hookline.model.verdicts import Verdict
 from hookline.shell import splitting
 from hookline.testing import shell
 from support.worlds import a_world

@@ -11,11 +11,11 @@ import pytest
 
 from hookline.app import App
 from hookline.config.types import Config
+from hookline.model.answers import Verdict
 from hookline.model.events import PreToolUse
 from hookline.model.hook import HandlerSpec, Hook, Layer, OnError, Source
 from hookline.model.models import ModelEntry
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from hookline.pipeline.judge import judge
 from support.cli import Machine
 from support.endpoints import Endpoint, Raw, Reply

@@ -7,11 +7,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hookline.dialects.canonical import DIALECT
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.errors import DecodeError, HandlerAnswerError, HandlerError
 from hookline.model.events import Event, PreToolUse
 from hookline.model.hook import OnError
-from hookline.model.verdicts import Verdict
 from support.engines import bound, fire
 from support.lifecycle import ALL
 from support.strategies import bare_event, json_values

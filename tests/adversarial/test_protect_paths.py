@@ -13,12 +13,11 @@ import pytest
 
 from hookline import registry
 from hookline.builtin import protect_paths
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.events import Event, PreToolUse
 from hookline.model.outcome import Reply
 from hookline.model.ports import Caller
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from hookline.pipeline.answer import answer
 from hookline.pipeline.call import Call
 from hookline.pipeline.journals import LastingJournals

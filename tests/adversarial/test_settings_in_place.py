@@ -12,7 +12,7 @@ import hookline
 from hookline import registry
 from hookline.app import App
 from hookline.cli.init import starter
-from hookline.model.verdicts import Verdict
+from hookline.model.answers import Verdict
 from hookline.pipeline.judge import judge
 from hookline.testing import shell
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from hookline.builtin import shell_guard
 from hookline.builtin.shell_guard.judging import found_in
 from hookline.builtin.shell_guard.quick import is_plainly_harmless
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.ports import Caller
-from hookline.model.verdicts import Verdict
 from hookline.shell import MAX_BYTES
 from hookline.testing import shell
 from support.worlds import a_world

@@ -13,11 +13,10 @@ import pytest
 
 from hookline.app import App
 from hookline.cli.init import starter
-from hookline.model.answers import PASS
+from hookline.model.answers import PASS, Verdict
 from hookline.model.events import Event, PostToolUse, PreToolUse
 from hookline.model.outcome import Outcome
 from hookline.model.tools import Tool, tool
-from hookline.model.verdicts import Verdict
 from hookline.pipeline.judge import judge
 from hookline.testing import edit, read, shell, write
 

@@ -24,8 +24,8 @@ from hookline.app import App
 from hookline.config import path_watch
 from hookline.config.path_watch import PathWatch
 from hookline.handlers import _workers
+from hookline.model.answers import Verdict
 from hookline.model.outcome import Outcome
-from hookline.model.verdicts import Verdict
 from hookline.pipeline.judge import judge
 from hookline.testing import shell
 

@@ -12,12 +12,11 @@ import pytest
 
 from hookline import registry
 from hookline.engine.merge import fit
-from hookline.model.answers import Answer, Rewrite
+from hookline.model.answers import BLOCKING, Answer, Rewrite, Verdict
 from hookline.model.errors import DecodeError, HandlerAnswerError
 from hookline.model.events import EVENTS, Event
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.rewriting import rewritten
-from hookline.model.verdicts import BLOCKING, Verdict
 from hookline.pipeline.joint_client import JointClient
 from hookline.pipeline.recognition import Callers, recognise
 from support.clients.effects import Does, Effect

@@ -12,12 +12,11 @@ import pytest
 
 from hookline import registry
 from hookline.engine.merge import fit
-from hookline.model.answers import Answer, Rewrite
+from hookline.model.answers import BLOCKING, Answer, Rewrite, Verdict
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.events import EVENTS, Event, ToolEvent
 from hookline.model.outcome import Outcome
 from hookline.model.rewriting import rewritten
-from hookline.model.verdicts import BLOCKING, Verdict
 from support.clients.effects import Does, Effect
 
 NATIVE = [name for name in registry.dialect_names() if name != "canonical"]

@@ -16,8 +16,8 @@ from accuracy.cases import cases
 from hookline.app import App
 from hookline.builtin.shell_guard.answering import rehearse
 from hookline.cli.init import starter
+from hookline.model.answers import BLOCKING, Verdict
 from hookline.model.outcome import Outcome
-from hookline.model.verdicts import BLOCKING, Verdict
 from hookline.pipeline.judge import judge
 from hookline.shell import split
 from hookline.testing import shell

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from hookline.app import App
 from hookline.cli.init import starter
-from hookline.model.verdicts import Verdict
+from hookline.model.answers import Verdict
 from hookline.pipeline import judge as pipeline_judge
 from hookline.testing import shell
 from support.shell_contexts import CONTEXTS

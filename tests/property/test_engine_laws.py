@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hookline.engine.plan import Bound
-from hookline.model.answers import PASS, Answer, Rewrite, allow, rewrite
+from hookline.model.answers import PASS, Answer, Rewrite, Verdict, allow, rewrite
 from hookline.model.errors import HandlerCrashed
 from hookline.model.events import Event
 from hookline.model.hook import Layer, Mode, OnError, Source
 from hookline.model.outcome import Outcome
-from hookline.model.verdicts import Verdict
 from support.engines import bound, command_of, finishing_in, fire, shell, untimed, waiting
 from support.strategies import answers, any_event, priorities, rewrites
 

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.engine.merge import disagreements, fit, merge
-from hookline.model.answers import PASS, Answer, Rewrite, allow, ask, deny, halt
+from hookline.model.answers import PASS, Answer, Rewrite, Verdict, allow, ask, deny, halt
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.events import Event
 from hookline.model.rewriting import overlay
-from hookline.model.verdicts import Verdict
 from support.strategies import PARTS, answers, any_event, inputs, rewrites, words
 
 many = st.lists(answers(), max_size=6)

@@ -14,7 +14,7 @@ from hookline.builtin.no_workarounds.remembering import doings
 from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
 from hookline.handlers.builtin import Instant
-from hookline.model.answers import PASS, Answer, allow, ask, deny, halt
+from hookline.model.answers import PASS, Answer, Verdict, allow, ask, deny, halt
 from hookline.model.denials import MAX_ACTS, Denial, DeniedAct, call_digest, with_denial
 from hookline.model.events import Event, PreToolUse
 from hookline.model.hook import HandlerSpec, Hook
@@ -22,7 +22,6 @@ from hookline.model.memory import SessionMemory, combined, taught
 from hookline.model.outcome import Outcome, Run
 from hookline.model.ports import Caller
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from hookline.testing import shell
 
 OPINIONS = (PASS, allow("a"), ask("b"), deny("c"), halt("d"))

@@ -8,13 +8,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.engine.plan import Bound
-from hookline.model.answers import PASS, Answer, Rewrite, ask, deny, halt, rewrite
+from hookline.model.answers import PASS, Answer, Rewrite, Verdict, ask, deny, halt, rewrite
 from hookline.model.events import PreToolUse
 from hookline.model.hook import Mode
 from hookline.model.outcome import Outcome
 from hookline.model.rewriting import overlay
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from support.engines import bound, command_of, fire, shell
 from support.strategies import inputs, priorities
 

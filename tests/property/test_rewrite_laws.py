@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hookline.app import App
+from hookline.model.answers import Verdict
 from hookline.model.outcome import Outcome
-from hookline.model.verdicts import Verdict
 from hookline.pipeline.judge import judge
 from hookline.testing import shell
 from support.shell_contexts import CONTEXTS

@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 
 from hookline.dialects._translate import translate
 from hookline.engine.merge import fit
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.events import EVENTS, Event
 from hookline.model.outcome import Outcome, Translated
 from hookline.model.support import SUBSTITUTES, EventSupport, Support
 from hookline.model.text import for_model, visible
-from hookline.model.verdicts import Verdict
 from support.strategies import answers, any_event, rewrites, words
 
 

@@ -12,10 +12,9 @@ import msgspec
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from hookline.model.answers import PASS, Answer, Rewrite
+from hookline.model.answers import BLOCKING, PASS, Answer, Rewrite, Verdict
 from hookline.model.events import EVENTS, Agent, Budget, Event, Task
 from hookline.model.tools import CANONICAL_TOOLS, Tool, ToolKind
-from hookline.model.verdicts import BLOCKING, Verdict
 
 __all__ = [
     "PARTS",

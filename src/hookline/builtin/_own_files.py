@@ -10,8 +10,8 @@ from hookline.builtin._agent_files import MOVING, OWN_FILES, moved, standing
 from hookline.builtin._paths import END, Globs, Places, normal
 from hookline.builtin._protected import FINE, Judged
 from hookline.builtin._touching import Right, Touch
+from hookline.model.answers import Verdict
 from hookline.model.ports import Caller
-from hookline.model.verdicts import Verdict
 
 __all__ = ["OwnFiles"]
 

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from hookline.model.verdicts import Verdict
+from hookline.model.answers import Verdict
 
 __all__ = ["DEFAULTS", "FINE", "KEY_FOLDERS", "Judged", "Line"]
 

@@ -15,11 +15,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.builtin._paths import Names
-from hookline.model.answers import PASS, Answer, ask, deny
+from hookline.model.answers import PASS, Answer, Verdict, ask, deny
 from hookline.model.events import Event, SessionStart, ToolEvent
 from hookline.model.ports import Caller
 from hookline.model.tools import Mcp, Tool, ToolKind
-from hookline.model.verdicts import Verdict
 
 EVENTS: tuple[str, ...] = ("pre_tool_use", "session_start")
 ALSO: tuple[str, ...] = ("permission_request",)

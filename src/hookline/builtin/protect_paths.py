@@ -14,10 +14,9 @@ from hookline.builtin._own_files import OwnFiles
 from hookline.builtin._paths import END, Anywhere, Globs, Places, spelled
 from hookline.builtin._protected import DEFAULTS, FINE, KEY_FOLDERS, Judged, Line
 from hookline.builtin._touching import Right, Touch, places_of, touches
-from hookline.model.answers import PASS, Answer, ask, deny
+from hookline.model.answers import PASS, Answer, Verdict, ask, deny
 from hookline.model.events import Event, ToolEvent
 from hookline.model.ports import Caller
-from hookline.model.verdicts import Verdict
 
 EVENTS: tuple[str, ...] = ("pre_tool_use",)
 ALSO: tuple[str, ...] = ("permission_request",)

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import click
 import msgspec
 
+from hookline.model.answers import Verdict
 from hookline.model.events import Event, ToolEvent
 from hookline.model.outcome import Outcome, Run
 from hookline.model.text import visible
-from hookline.model.verdicts import Verdict
 
 __all__ = ["print_json", "print_outcome", "subject", "verdict_word"]
 

@@ -21,9 +21,9 @@ from hookline.cli._output import print_json, print_outcome, verdict_word
 from hookline.cli.init import starter
 from hookline.client import fastest
 from hookline.daemon.instance import holder
+from hookline.model.answers import Verdict
 from hookline.model.outcome import Outcome
 from hookline.model.text import visible
-from hookline.model.verdicts import Verdict
 from hookline.pipeline.journals import journal_file
 from hookline.pipeline.judge import judge
 from hookline.store.journal.reader import Reader

@@ -20,10 +20,10 @@ from hookline.cli._journal import (
 from hookline.cli._output import print_json
 from hookline.explaining.recorded import as_json, deciders, event_of
 from hookline.explaining.replies import substitutions
+from hookline.model.answers import Verdict
 from hookline.model.errors import HooklineError
 from hookline.model.journal import Recorded
 from hookline.model.text import visible
-from hookline.model.verdicts import Verdict
 from hookline.opening import open_app
 from hookline.pipeline.journals import journal_file
 from hookline.store.journal.filters import Filter

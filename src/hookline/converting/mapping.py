@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from hookline.converting.platforms import Platform
 from hookline.converting.report import Finding, kept, lost, replaced
+from hookline.model.answers import Verdict
 from hookline.model.errors import HandlerError
 from hookline.model.events import EVENTS
 from hookline.model.support import CELLS, EventSupport
-from hookline.model.verdicts import Verdict
 
 __all__ = [
     "Target",

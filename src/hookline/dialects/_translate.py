@@ -9,12 +9,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.model.answers import NO_REWRITE, PASS, Answer, Rewrite
+from hookline.model.answers import BLOCKING, NO_REWRITE, PASS, Answer, Rewrite, Verdict
 from hookline.model.events import Event, ToolEvent
 from hookline.model.outcome import Outcome, Substitution, Translated
 from hookline.model.support import EventSupport, Support
 from hookline.model.text import for_model, visible
-from hookline.model.verdicts import BLOCKING, Verdict
 
 __all__ = ["PASSED", "translate"]
 

@@ -6,12 +6,11 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.errors import DecodeError, HandlerAnswerError, HandlerCrashed
 from hookline.model.outcome import Outcome
 from hookline.model.text import visible
 from hookline.model.tools import Tool, ToolKind, ToolRow, ToolTable
-from hookline.model.verdicts import Verdict
 
 __all__ = [
     "NO_REASON",

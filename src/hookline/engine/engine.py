@@ -15,7 +15,7 @@ from hookline.engine.failing import failure
 from hookline.engine.merge import disagreements, fit, merge
 from hookline.engine.plan import Bound, Tier, plan
 from hookline.engine.rewrites import Held, check_env
-from hookline.model.answers import NOT_ASKED, PASS, Answer
+from hookline.model.answers import BLOCKING, NOT_ASKED, PASS, Answer, Verdict
 from hookline.model.errors import HandlerAnswerError, HandlerTimeout
 from hookline.model.events import Event
 from hookline.model.hook import Hook, Layer
@@ -23,7 +23,6 @@ from hookline.model.outcome import Outcome, Run, Substitution
 from hookline.model.ports import NOBODY, Call, Caller, Match
 from hookline.model.rewriting import native_input, rewritten
 from hookline.model.tools import CANONICAL_TOOLS, ToolTable
-from hookline.model.verdicts import BLOCKING, Verdict
 from hookline.model.waiting import needs_loop
 
 __all__ = ["Engine"]

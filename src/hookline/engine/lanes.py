@@ -10,14 +10,13 @@ from msgspec.structs import replace
 
 from hookline.engine.merge import fit
 from hookline.engine.plan import Bound
-from hookline.model.answers import PASS, Answer
+from hookline.model.answers import PASS, Answer, Verdict
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.events import Event
 from hookline.model.hook import Lane
 from hookline.model.outcome import Run
 from hookline.model.rewriting import native_input, rewritten
 from hookline.model.tools import ToolTable
-from hookline.model.verdicts import Verdict
 
 __all__ = ["run_lanes"]
 

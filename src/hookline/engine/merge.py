@@ -5,12 +5,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hookline.model.answers import NO_REWRITE, PASS, Answer, Rewrite
+from hookline.model.answers import NO_REWRITE, PASS, Answer, Rewrite, Verdict
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.events import Event, ToolEvent
 from hookline.model.outcome import Substitution
 from hookline.model.tools import ToolKind
-from hookline.model.verdicts import Verdict
 
 __all__ = ["disagreements", "fit", "merge"]
 

@@ -20,11 +20,11 @@ from hookline.explaining.recorded import (
 from hookline.explaining.replies import excerpt, substitutions, told
 from hookline.explaining.surroundings import Key, Surroundings
 from hookline.explaining.unrun import Inquiry
+from hookline.model.answers import BLOCKING, Verdict
 from hookline.model.errors import HooklineError, sentence
 from hookline.model.events import EVENTS, Event, SessionStart
 from hookline.model.hook import Hook
 from hookline.model.journal import Recorded, RecordedRun
-from hookline.model.verdicts import BLOCKING, Verdict
 
 __all__ = ["events_of", "explain", "how_merged"]
 

@@ -11,11 +11,10 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from hookline import registry
-from hookline.model.answers import PASS, Answer, Rewrite
+from hookline.model.answers import BLOCKING, PASS, Answer, Rewrite, Verdict
 from hookline.model.errors import DecodeError, HooklineError
 from hookline.model.events import EVENTS, Event
 from hookline.model.journal import Recorded, RecordedRun
-from hookline.model.verdicts import BLOCKING, Verdict
 
 __all__ = [
     "ANSWERED_BEFORE",

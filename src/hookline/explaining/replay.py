@@ -12,9 +12,9 @@ from msgspec import Struct
 from hookline.explaining.cases import Case, recorded_outcome
 from hookline.explaining.judging import Doing, Judge, Judged
 from hookline.explaining.recorded import counted, deciders, is_latched, was_answered_before
+from hookline.model.answers import Verdict
 from hookline.model.events import EVENTS
 from hookline.model.journal import Recorded
-from hookline.model.verdicts import Verdict
 
 __all__ = ["CHANGES", "Difference", "Report", "Side", "replay"]
 

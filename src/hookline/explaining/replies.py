@@ -8,12 +8,11 @@ from msgspec.structs import replace
 from hookline import registry
 from hookline.explaining.explanation import Told
 from hookline.explaining.recorded import answer_of
-from hookline.model.answers import PASS, Answer
+from hookline.model.answers import PASS, Answer, Verdict
 from hookline.model.errors import HooklineError
 from hookline.model.events import Event
 from hookline.model.journal import Recorded, RecordedRun
 from hookline.model.outcome import Outcome, Substitution
-from hookline.model.verdicts import Verdict
 
 __all__ = ["excerpt", "substitutions", "told"]
 

@@ -19,13 +19,13 @@ from hookline.explaining.recorded import (
     was_answered_before,
 )
 from hookline.explaining.surroundings import Key, Surroundings, key_of
+from hookline.model.answers import Verdict
 from hookline.model.errors import HooklineError
 from hookline.model.events import Event, ToolEvent
 from hookline.model.hook import Hook
 from hookline.model.journal import Recorded, RecordedRun
 from hookline.model.native import NativeEntry
 from hookline.model.rewriting import native_input, rewritten
-from hookline.model.verdicts import Verdict
 
 __all__ = ["Inquiry"]
 

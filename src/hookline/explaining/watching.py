@@ -13,13 +13,12 @@ from time import perf_counter_ns
 from types import CodeType, FrameType
 from typing import Any, TypeVar
 
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.events import Event, ToolEvent
 from hookline.model.hook import Hook
 from hookline.model.outcome import Outcome, Reply, Run, Translated
 from hookline.model.ports import Call
 from hookline.model.text import visible
-from hookline.model.verdicts import Verdict
 
 __all__ = ["Step", "every_step", "glance", "is_stage", "stages", "watch"]
 

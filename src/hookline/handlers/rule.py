@@ -11,12 +11,11 @@ import msgspec
 from msgspec.structs import replace
 
 from hookline.handlers._templates import Templates, is_template, mistake_in, unknown_names
-from hookline.model.answers import NO_REWRITE, PASS, Answer, Rewrite
+from hookline.model.answers import BLOCKING, NO_REWRITE, PASS, Answer, Rewrite, Verdict
 from hookline.model.errors import HandlerAnswerError, IllegalValueError, nearest
 from hookline.model.events import EVENTS, Event, ToolEvent
 from hookline.model.hook import Hook
 from hookline.model.ports import Caller, Handler, KeyProblem, Matcher, Services
-from hookline.model.verdicts import BLOCKING, Verdict
 from hookline.shell import split
 
 __all__ = ["COMBINES", "EXTRA_KEYS", "KEYS", "asks_about_parts", "check", "every_command", "make"]

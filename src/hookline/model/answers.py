@@ -1,19 +1,21 @@
 """What one hook said: a verdict, and effects beside it on axes of their own."""
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
 
 from hookline.model.errors import IllegalValueError
-from hookline.model.verdicts import BLOCKING, Verdict
 
 __all__ = [
+    "BLOCKING",
     "NOT_ASKED",
     "NO_REWRITE",
     "PASS",
     "Answer",
     "Rewrite",
+    "Verdict",
     "allow",
     "ask",
     "context",
@@ -23,6 +25,42 @@ __all__ = [
     "notice",
     "rewrite",
 ]
+
+
+class Verdict(StrEnum):
+    """What one hook, or all of them together, decided.
+
+    ``<`` compares strictness: ``allow < pass < ask < deny < halt``.
+    """
+
+    ALLOW = "allow"
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    ASK = "ask"
+    DENY = "deny"
+    HALT = "halt"
+
+    @property
+    def strictness(self) -> int:
+        """0 for allow up to 4 for halt."""
+        return _STRICTNESS[self]
+
+    def __lt__(self, other: str) -> bool:
+        return self.strictness < _STRICTNESS[Verdict(other)]
+
+    def __le__(self, other: str) -> bool:
+        return self.strictness <= _STRICTNESS[Verdict(other)]
+
+    def __gt__(self, other: str) -> bool:
+        return self.strictness > _STRICTNESS[Verdict(other)]
+
+    def __ge__(self, other: str) -> bool:
+        return self.strictness >= _STRICTNESS[Verdict(other)]
+
+
+_STRICTNESS = {verdict: rank for rank, verdict in enumerate(Verdict)}
+
+# Verdicts that hold somebody back; each needs a reason.
+BLOCKING = frozenset({Verdict.ASK, Verdict.DENY, Verdict.HALT})
 
 
 class Rewrite(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -6,7 +6,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.model.answers import deny
+from hookline.model.answers import Verdict, deny
 from hookline.model.denials import (
     Denial,
     after_prompt,
@@ -25,7 +25,6 @@ from hookline.model.events import (
 )
 from hookline.model.hook import OnError
 from hookline.model.outcome import Outcome
-from hookline.model.verdicts import Verdict
 
 __all__ = [
     "MAX_FOLLOW_UPS",

@@ -6,10 +6,9 @@ from typing import Any
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from hookline.model.answers import PASS, Answer
+from hookline.model.answers import PASS, Answer, Verdict
 from hookline.model.events import Event
 from hookline.model.hook import Hook, Mode
-from hookline.model.verdicts import Verdict
 
 __all__ = ["Outcome", "Reply", "Run", "Substitution", "Translated"]
 

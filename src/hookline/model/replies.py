@@ -5,9 +5,8 @@ from typing import Any
 
 import msgspec
 
-from hookline.model.answers import Answer, deny
+from hookline.model.answers import Answer, Verdict, deny
 from hookline.model.outcome import Reply
-from hookline.model.verdicts import Verdict
 
 __all__ = [
     "cap_at_deny",

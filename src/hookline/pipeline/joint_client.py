@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from hookline import registry
 from hookline.model import replies
-from hookline.model.answers import PASS, Answer, deny
+from hookline.model.answers import BLOCKING, PASS, Answer, Verdict, deny
 from hookline.model.errors import DecodeError
 from hookline.model.events import EVENTS, Event, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Translated
@@ -27,7 +27,6 @@ from hookline.model.rewriting import rewritten
 from hookline.model.support import EventSupport, Support
 from hookline.model.text import visible
 from hookline.model.tools import Tool, ToolKind
-from hookline.model.verdicts import BLOCKING, Verdict
 from hookline.pipeline.recognition import Callers, shape
 
 __all__ = ["JointClient"]

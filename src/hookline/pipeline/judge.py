@@ -13,7 +13,7 @@ from hookline import registry
 from hookline.app import App
 from hookline.config.discover import project_root
 from hookline.config.types import Config
-from hookline.model.answers import PASS
+from hookline.model.answers import PASS, Verdict
 from hookline.model.denials import Denial, recalled
 from hookline.model.errors import DecodeError, HooklineError, StateError
 from hookline.model.events import (
@@ -36,7 +36,6 @@ from hookline.model.memory import (
 )
 from hookline.model.outcome import Outcome, Translated
 from hookline.model.ports import Caller, Client, LearningBuiltin
-from hookline.model.verdicts import Verdict
 from hookline.pipeline.report import first_notices
 from hookline.store.answers import Arrival
 

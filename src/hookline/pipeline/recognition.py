@@ -6,7 +6,8 @@ Knows the shapes in ``dialects/*/shape.toml``; must not know how any client is a
 import os
 from codecs import BOM_UTF8
 from collections.abc import Collection, Mapping
-from functools import cache, lru_cache
+from enum import IntEnum
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import msgspec
@@ -15,9 +16,239 @@ from msgspec import Struct
 from hookline import registry
 from hookline.model.outcome import Substitution
 from hookline.model.payloads import peeked
-from hookline.model.shapes import Fit, Shape
 
-__all__ = ["Callers", "recognise", "shape"]
+__all__ = ["Callers", "EventForm", "Fit", "Form", "Likeness", "Shape", "recognise", "shape"]
+
+
+class Fit(IntEnum):
+    """How well a payload fits a client, best last."""
+
+    FOREIGN = 0
+    """It has what this client never sends."""
+    LACKING = 1
+    """It lacks something that this client always sends."""
+    POSSIBLE = 2
+    SURE = 3
+    """It has what only this client sends."""
+
+
+class Likeness(Struct, frozen=True):
+    """A fit, and what it rests on."""
+
+    fit: Fit
+    why: str = ""
+    lacks: int = 0
+    """How many keys are missing that should be there."""
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Greater is better."""
+        return (self.fit, -self.lacks)
+
+
+class EventForm(Struct, frozen=True, forbid_unknown_fields=True):
+    """What one event adds to the keys that all events of a form have."""
+
+    needs: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    sure: bool = False
+    """No other client names an event like this."""
+
+
+class Form(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+    """One way in which a client writes its payloads.
+
+    A key is written as ``name``, ``name:text`` (or number, object), ``name=one|other`` for its
+    values, or ``name~part`` for a text that it contains.
+    """
+
+    events: Mapping[str, EventForm]
+    names: str = "hook_event_name"
+    """The key that names the event; empty where the payload does not say."""
+    needs: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    """Keys that only this client sends; several in one word, joined by ``+``, count together."""
+    always_marked: bool = False
+    """Without any of its marks a payload is not this client's, however broken it may be."""
+
+    def judge(self, data: Mapping[str, Any], event: str | None) -> Likeness:
+        """How well a payload fits this form. ``event`` is the one on the command line."""
+        said = data.get(self.names) if self.names else None
+        own = self.events.get(said if isinstance(said, str) else event or "", _ANY)
+        sought = self._sought(own)
+        known_event = own is not _ANY and (said is None or isinstance(said, str))
+        if not known_event or len(data) > _MOST_KEYS:
+            return self._judged(data, said, own, sought)
+        # All that the judgement of such an event rests on.
+        met = [_holds(data.get(name), sign, rest) for name, sign, rest in sought.conditions]
+        seen = (said, *data, *met)
+        known = sought.judged.get(seen)
+        if known is None:
+            known = self._judged(data, said, own, sought)
+            if sum(map(len, data)) < _LONGEST_SEEN:
+                if len(sought.judged) >= _MOST_SEEN:
+                    sought.judged.clear()
+                sought.judged[seen] = known
+        return known
+
+    def _judged(
+        self, data: Mapping[str, Any], said: Any, own: EventForm, sought: "_Sought"
+    ) -> Likeness:
+        never, needed, marks = sought.never, sought.needed, sought.marks
+        if _has_any(data, never):
+            plain = min(never.plain.intersection(data), default="")
+            stray = plain or next(key for key in never.all if _has(data, key))
+            return Likeness(Fit.FOREIGN, f"it never sends `{stray}`")
+        if isinstance(said, str) and said not in self.events and not self._alike(said):
+            return Likeness(Fit.FOREIGN, f"it has no event `{said[:60]}`")
+        missing = []
+        if not _has_all(data, needed):
+            missing = [key for key in needed.all if not _has(data, key)]
+        mark = ""
+        for name, keys in marks:
+            if _has_all(data, keys):
+                mark = name
+                break
+        if self.always_marked and not mark:
+            return Likeness(Fit.FOREIGN, f"it always sends `{self.marks[0]}`")
+        if missing and len(missing) == len(needed.all):
+            return Likeness(Fit.FOREIGN, "it sends nothing of what is there")
+        if missing:
+            return Likeness(Fit.LACKING, f"it always sends `{missing[0]}`", len(missing))
+        if isinstance(said, str) and own is _ANY:
+            return Likeness(Fit.LACKING, f"`{said[:60]}` is no event that we know of it", 1)
+        if mark or own.sure:
+            return Likeness(Fit.SURE, f"only it sends `{mark or said}`")
+        return Likeness(Fit.POSSIBLE, "it could have sent this")
+
+    def _sought(self, own: EventForm) -> "_Sought":
+        # By identity: a form keeps its events, and to hash one takes longer than to look it up.
+        kept = self._kept.get(id(own))
+        if kept is None:
+            needs = (*((self.names,) if self.names else ()), *self.needs, *own.needs)
+            never = tuple(each for each in (*self.never, *own.never) if each not in own.needs)
+            marks = tuple((mark, _Keys.of(tuple(mark.split("+")))) for mark in self.marks)
+            kept = _Sought(_Keys.of(never), _Keys.of(needs), marks)
+            self._kept[id(own)] = kept
+        return kept
+
+    @cached_property
+    def _kept(self) -> "dict[int, _Sought]":
+        return {}
+
+    def _alike(self, name: str) -> bool:
+        """Whether an event that we do not know is spelled as this client spells its events."""
+        return any(_style(each) == _style(name) for each in self.events)
+
+
+class Shape(Struct, frozen=True, forbid_unknown_fields=True):
+    """A client's payloads, and the variables that it sets for its hooks and nobody else does."""
+
+    forms: tuple[Form, ...]
+    variables: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    """The keys of its answers, where an answer with any other key beside them may be void."""
+    reads_only: Mapping[str, str] = {}
+    """Events on which a single key counts, and only with exit 0, though others count elsewhere."""
+
+    def judge(self, data: Mapping[str, Any], event: str | None) -> Likeness:
+        """How well a payload fits this client, in the form that it fits best."""
+        if len(self.forms) == 1:
+            return self.forms[0].judge(data, event)
+        return max((form.judge(data, event) for form in self.forms), key=lambda each: each.rank)
+
+    def is_void(self, exit_code: int, answer: Mapping[str, Any], event: str) -> bool:
+        """Whether this client throws an answer away, whatever it says."""
+        if event in self.reads_only:
+            return exit_code != 0 or self.reads_only[event] not in answer
+        return exit_code == 0 and bool(self.answers) and not set(answer) <= set(self.answers)
+
+    def is_set(self, env: Mapping[str, str]) -> bool:
+        """Whether this client's variables are there, its own or inherited."""
+        return any(name in env for name in self.variables)
+
+
+_ANY = EventForm()
+_MOST_SEEN = 64
+_MOST_KEYS = 64
+_LONGEST_SEEN = 2_000
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "text": (str,),
+    "number": (int, float),
+    "object": (dict,),
+}
+
+
+class _Keys(Struct, frozen=True):
+    """Some keys, taken apart once: every event of every agent is asked for them."""
+
+    all: tuple[str, ...]
+    plain: frozenset[str]
+    """Those that need only be there."""
+    others: tuple[tuple[str, str, str], ...]
+    """The name, the sign and the condition of the rest."""
+
+    @classmethod
+    def of(cls, keys: tuple[str, ...]) -> "_Keys":
+        apart = [_taken_apart(key) for key in keys]
+        plain = frozenset(name for name, sign, _ in apart if not sign)
+        return cls(keys, plain, tuple(each for each in apart if each[1]))
+
+
+class _Sought:
+    """What an event of a form never has, what it always has, and each mark of the client."""
+
+    __slots__ = ("conditions", "judged", "marks", "needed", "never")
+
+    def __init__(self, never: _Keys, needed: _Keys, marks: tuple[tuple[str, _Keys], ...]) -> None:
+        self.never, self.needed, self.marks = never, needed, marks
+        every = (never, needed, *(keys for _, keys in marks))
+        self.conditions = tuple(dict.fromkeys(each for keys in every for each in keys.others))
+        """All that counts beside which keys there are."""
+        self.judged: dict[tuple[object, ...], Likeness] = {}
+        """A client's payloads of one event have the same keys, nearly always."""
+
+
+def _is_met(data: Mapping[str, Any], condition: tuple[str, str, str]) -> bool:
+    name, sign, rest = condition
+    return _holds(data.get(name), sign, rest)  # None, like what is not there, meets no condition
+
+
+def _has_all(data: Mapping[str, Any], keys: _Keys) -> bool:
+    return data.keys() >= keys.plain and all(_is_met(data, each) for each in keys.others)
+
+
+def _has_any(data: Mapping[str, Any], keys: _Keys) -> bool:
+    if not keys.plain.isdisjoint(data):
+        return True
+    return any(_is_met(data, each) for each in keys.others)
+
+
+def _has(data: Mapping[str, Any], key: str) -> bool:
+    name, sign, rest = _taken_apart(key)
+    return name in data and (not sign or _holds(data[name], sign, rest))
+
+
+def _taken_apart(key: str) -> tuple[str, str, str]:
+    for sign in ":=~":
+        name, found, rest = key.partition(sign)
+        if found:
+            return name, sign, rest
+    return key, "", ""
+
+
+def _holds(value: Any, sign: str, rest: str) -> bool:
+    if sign == ":":
+        return isinstance(value, _KINDS[rest]) and not isinstance(value, bool)
+    if not isinstance(value, str):
+        return False
+    return value in rest.split("|") if sign == "=" else rest in value
+
+
+def _style(name: str) -> tuple[bool, bool]:
+    """PascalCase, camelCase and snake_case apart."""
+    return name[:1].isupper(), "_" in name or name.islower()
 
 
 _DIALECTS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "dialects")

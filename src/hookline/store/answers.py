@@ -22,13 +22,12 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from hookline.model.answers import PASS, Answer
+from hookline.model.answers import PASS, Answer, Verdict
 from hookline.model.errors import HooklineError
 from hookline.model.events import Event, ToolEvent
 from hookline.model.outcome import Outcome, Substitution
 from hookline.model.rewriting import rewritten
 from hookline.model.tools import ToolKind, ToolTable
-from hookline.model.verdicts import Verdict
 from hookline.model.waiting import needs_loop
 
 __all__ = ["Answered", "Answers", "Arrival", "FirstAnswers", "Packed", "Slot"]

@@ -15,6 +15,7 @@ from hookline.dialects.basecoat.registering import Registry
 from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
 from hookline.handlers.python import make_inline
+from hookline.model.answers import Verdict
 from hookline.model.errors import IllegalValueError
 from hookline.model.events import (
     Error,
@@ -29,7 +30,6 @@ from hookline.model.events import (
 from hookline.model.hook import Hook
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from support.hosts import host
 
 EXAMPLES = Path(__file__).parent / "basecoat"

@@ -9,6 +9,7 @@ import pytest
 
 from hookline import registry
 from hookline.dialects.codex.files import FILES
+from hookline.model.answers import Verdict
 from hookline.model.events import (
     Event,
     PostToolUse,
@@ -20,7 +21,6 @@ from hookline.model.events import (
 )
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from support.hosts import host
 
 EXAMPLES = Path(__file__).parent / "codex"

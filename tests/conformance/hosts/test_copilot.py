@@ -11,10 +11,10 @@ from hookline import registry
 from hookline.dialects._copilot.files import CopilotFiles
 from hookline.dialects.copilot.files import FILES
 from hookline.dialects.copilot_cloud.files import FILES as CLOUD
+from hookline.model.answers import Verdict
 from hookline.model.events import Event, PreToolUse, SessionResume, SteeringSubmit
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from support.hosts import host
 
 EXAMPLES = Path(__file__).parent / "copilot"

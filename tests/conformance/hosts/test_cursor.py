@@ -9,10 +9,10 @@ import pytest
 
 from hookline import registry
 from hookline.dialects.cursor.files import FILES
+from hookline.model.answers import Verdict
 from hookline.model.events import Event, PreToolUse, SessionStart, SteeringSubmit
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from support.hosts import host
 
 EXAMPLES = Path(__file__).parent / "cursor"

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hookline import registry
 from hookline.dialects.docker_agent.files import FILES
-from hookline.model.answers import PASS
+from hookline.model.answers import PASS, Verdict
 from hookline.model.events import (
     Agent,
     AgentSwitch,
@@ -37,7 +37,6 @@ from hookline.model.events import (
 )
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from hookline.snapshots import Page
 from support.hosts import host
 from support.receiving import Receiver

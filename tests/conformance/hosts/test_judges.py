@@ -9,6 +9,7 @@ import pytest
 
 from hookline.dialects.claude_code.files import FILES as CLAUDE
 from hookline.dialects.docker_agent.files import FILES as DOCKER
+from hookline.model.answers import Verdict
 from hookline.model.events import (
     Event,
     PermissionRequest,
@@ -26,7 +27,6 @@ from hookline.model.hook import Layer, OnError
 from hookline.model.models import ModelEntry
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from support.endpoints import Calls, Endpoint, Raw, Reply, completion
 from support.hosts import host
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hookline.dialects.kodelet.files import FILES
+from hookline.model.answers import Verdict
 from hookline.model.events import (
     Event,
     PostToolUse,
@@ -19,7 +20,6 @@ from hookline.model.events import (
 )
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from support.hosts import host
 
 EXAMPLES = Path(__file__).parent / "kodelet"

@@ -9,11 +9,11 @@ import pytest
 
 from hookline.dialects.vscode.files import FILES
 from hookline.model import events
+from hookline.model.answers import Verdict
 from hookline.model.events import Event, PostToolUse, PreToolUse
 from hookline.model.native import NativeFile
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from hookline.registry import tools
 from support.hosts import host
 

@@ -14,7 +14,7 @@ from hookline.dialects.basecoat.registering import Registry
 from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
 from hookline.handlers.python import make_inline
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.events import (
     BudgetExceeded,
     Event,
@@ -25,7 +25,6 @@ from hookline.model.events import (
 )
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from support.hosts import host
 
 SHELL = tool("shell", command="ls")

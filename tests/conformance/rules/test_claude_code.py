@@ -19,6 +19,7 @@ from hookline.model.answers import (
     PASS,
     Answer,
     Rewrite,
+    Verdict,
     allow,
     ask,
     context,
@@ -33,7 +34,6 @@ from hookline.model.events import EVENTS, Agent, Event, Other, PostToolBatch, To
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.rewriting import rewritten
 from hookline.model.tools import Mcp, ToolKind, tool
-from hookline.model.verdicts import Verdict
 from support.clients import claude_code as client
 from support.clients.effects import Does, Effect
 from support.hosts import host

@@ -9,7 +9,7 @@ import pytest
 
 from hookline.dialects.codex import DIALECT
 from hookline.dialects.codex.files import FILES
-from hookline.model.answers import Answer, context, deny, follow_up, halt
+from hookline.model.answers import Answer, Verdict, context, deny, follow_up, halt
 from hookline.model.events import (
     Event,
     PermissionRequest,
@@ -22,7 +22,6 @@ from hookline.model.events import (
 )
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from support.clients import codex as client
 from support.hosts import host
 

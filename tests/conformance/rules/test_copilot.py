@@ -8,11 +8,10 @@ import pytest
 
 from hookline.dialects.copilot import DIALECT
 from hookline.dialects.copilot.files import FILES
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.events import Event, PostToolUse, PreToolUse, SessionStart
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from support.clients import copilot as client
 from support.hosts import host
 

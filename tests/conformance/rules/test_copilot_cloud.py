@@ -8,10 +8,10 @@ import pytest
 
 from hookline.dialects.copilot_cloud import DIALECT
 from hookline.dialects.copilot_cloud.files import FILES
+from hookline.model.answers import Verdict
 from hookline.model.events import Event, PreToolUse
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from support.hosts import host
 
 SHELL = PreToolUse(tool=tool("shell", command="ls"))

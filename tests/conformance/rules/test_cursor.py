@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hookline.dialects.cursor import DIALECT
-from hookline.model.answers import Answer, deny
+from hookline.model.answers import Answer, Verdict, deny
 from hookline.model.events import (
     EVENTS,
     Event,
@@ -15,7 +15,6 @@ from hookline.model.events import (
     SubagentStart,
     UserPromptSubmit,
 )
-from hookline.model.verdicts import Verdict
 from support.clients import cursor as client
 
 

@@ -13,7 +13,7 @@ from hookline.dialects._install import closes
 from hookline.dialects.docker_agent import DIALECT
 from hookline.dialects.docker_agent.files import FILES
 from hookline.dialects.docker_agent.install import INSTALLER
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.events import (
     BeforeCompaction,
     Event,
@@ -31,7 +31,6 @@ from hookline.model.hook import Layer
 from hookline.model.installing import Call, Scope, Target
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from support.clients import docker_agent as client
 from support.clients.effects import Does
 from support.hosts import host

@@ -10,12 +10,12 @@ import pytest
 from hookline.dialects.kodelet import DIALECT
 from hookline.dialects.kodelet.files import FILES, KodeletFiles
 from hookline.dialects.kodelet.install import INSTALLER
+from hookline.model.answers import Verdict
 from hookline.model.events import Event, PostToolUse, PreToolUse, Stop, TurnEnd
 from hookline.model.installing import Call, Scope
 from hookline.model.native import Where
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from support.hosts import host
 from support.installing import CALL, machine_at
 

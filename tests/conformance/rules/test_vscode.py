@@ -9,12 +9,11 @@ import pytest
 from hookline.dialects.vscode import DIALECT
 from hookline.dialects.vscode.files import FILES
 from hookline.model import events
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.events import Event, PostToolUse, PreToolUse
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from support.clients import vscode as client
 from support.hosts import host
 

@@ -6,10 +6,9 @@ import pytest
 from msgspec import ValidationError, convert
 
 from hookline.builtin import max_iterations
-from hookline.model.answers import PASS
+from hookline.model.answers import PASS, Verdict
 from hookline.model.events import BeforeLlmCall, Event, PreToolUse
 from hookline.model.ports import NOBODY
-from hookline.model.verdicts import Verdict
 
 
 def verdict(event: Event, **options: Any) -> Any:

@@ -8,11 +8,10 @@ from msgspec import ValidationError, convert
 
 from hookline import registry
 from hookline.builtin import mcp_guard
-from hookline.model.answers import PASS, Answer
+from hookline.model.answers import PASS, Answer, Verdict
 from hookline.model.events import PreToolUse
 from hookline.model.ports import NOBODY
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from hookline.testing import assert_asked, assert_denied, assert_passed, fire
 
 LISTS: dict[str, Any] = {

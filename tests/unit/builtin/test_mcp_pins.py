@@ -13,12 +13,11 @@ from hookline import registry
 from hookline.builtin import mcp_guard
 from hookline.builtin.shell_guard import Options as ShellOptions
 from hookline.builtin.shell_guard import make as make_shell_guard
-from hookline.model.answers import PASS, Answer
+from hookline.model.answers import PASS, Answer, Verdict
 from hookline.model.errors import HandlerUnavailable
 from hookline.model.events import Event, PreToolUse, SessionStart
 from hookline.model.ports import NOBODY, Caller
 from hookline.model.tools import Mcp, Tool, ToolKind, tool
-from hookline.model.verdicts import Verdict
 from support.cli import Done, Machine
 from support.mcp_servers import Toolbox
 

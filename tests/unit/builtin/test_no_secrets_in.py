@@ -9,11 +9,10 @@ import pytest
 from msgspec import ValidationError, convert
 
 from hookline.builtin import no_secrets_in
-from hookline.model.answers import PASS, Answer
+from hookline.model.answers import PASS, Answer, Verdict
 from hookline.model.events import Event, PreToolUse, SteeringSubmit
 from hookline.model.ports import Caller
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from hookline.testing import assert_denied, assert_passed, edit, fire, prompt, read, shell, write
 
 # Put together, so that nobody takes this file for a leak.

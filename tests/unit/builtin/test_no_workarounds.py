@@ -8,14 +8,13 @@ import pytest
 from msgspec.structs import replace
 
 from hookline.builtin import no_workarounds
-from hookline.model.answers import Answer, deny
+from hookline.model.answers import Answer, Verdict, deny
 from hookline.model.denials import Denial
 from hookline.model.events import PreToolUse
 from hookline.model.hook import HandlerSpec, Hook
 from hookline.model.outcome import Outcome, Run
 from hookline.model.ports import Caller
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from hookline.testing import edit, read, shell, write
 
 GUARD = Hook(name="guard", events=("pre_tool_use",), handler=HandlerSpec("rule", {}))

@@ -13,6 +13,7 @@ from msgspec import ValidationError, convert
 from hookline.app import App
 from hookline.builtin import no_workarounds
 from hookline.library import Hooks
+from hookline.model.answers import Verdict
 from hookline.model.events import (
     Agent,
     Event,
@@ -22,7 +23,6 @@ from hookline.model.events import (
 )
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from hookline.pipeline.judge import judge
 from hookline.testing import read, shell, write
 from support.cli import Machine

@@ -9,11 +9,10 @@ import pytest
 from msgspec import ValidationError, convert
 
 from hookline.builtin import protect_branches
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.events import PreToolUse
 from hookline.model.ports import Caller
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from hookline.testing import assert_denied, assert_passed, fire, shell
 
 

@@ -10,13 +10,12 @@ from hookline import registry
 from hookline.builtin import protect_paths
 from hookline.builtin._agent_files import OWN_FILES
 from hookline.builtin._paths import Globs, Places, Roots
-from hookline.model.answers import PASS, Answer
+from hookline.model.answers import PASS, Answer, Verdict
 from hookline.model.events import Event, PreToolUse, UserPromptSubmit
 from hookline.model.installing import Machine
 from hookline.model.native import Where
 from hookline.model.ports import Caller
 from hookline.model.tools import ToolKind, tool
-from hookline.model.verdicts import Verdict
 from hookline.testing import (
     assert_asked,
     assert_denied,

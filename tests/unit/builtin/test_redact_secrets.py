@@ -15,7 +15,7 @@ from msgspec import ValidationError, convert
 from hookline import registry, testing
 from hookline.builtin import redact_secrets
 from hookline.builtin.redact_secrets import Options
-from hookline.model.answers import PASS, Answer
+from hookline.model.answers import PASS, Answer, Verdict
 from hookline.model.events import (
     BeforeLlmCall,
     Event,
@@ -27,7 +27,6 @@ from hookline.model.events import (
 )
 from hookline.model.ports import NOBODY
 from hookline.model.tools import Tool
-from hookline.model.verdicts import Verdict
 
 TOKEN = "ghp" + "_" + "A1b2C3" * 6
 OTHER = "glpat" + "-" + "x9Y8z7" * 3 + "Q1"

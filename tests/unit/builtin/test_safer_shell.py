@@ -7,11 +7,10 @@ import pytest
 from hookline import registry
 from hookline.builtin import safer_shell
 from hookline.builtin._safer_shell_table import DESTRUCTIVE, SAFE
-from hookline.model.answers import PASS, Answer
+from hookline.model.answers import PASS, Answer, Verdict
 from hookline.model.events import PostToolUse, PreToolUse
 from hookline.model.ports import NOBODY
 from hookline.model.tools import Tool, ToolKind
-from hookline.model.verdicts import Verdict
 
 
 def answered(command: str | None, *, name: str = "shell", dialect: str = "docker-agent") -> Answer:

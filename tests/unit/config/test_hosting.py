@@ -10,9 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from hookline.app import App
+from hookline.model.answers import Verdict
 from hookline.model.errors import ConfigError
 from hookline.model.hook import Layer
-from hookline.model.verdicts import Verdict
 from hookline.pipeline.judge import judge
 from hookline.testing import shell
 

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from hookline.app import App
 from hookline.config.types import Config
+from hookline.model.answers import Verdict
 from hookline.model.errors import ConfigError
 from hookline.model.outcome import Outcome
-from hookline.model.verdicts import Verdict
 from hookline.pipeline.judge import judge
 from hookline.testing import shell
 

@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hookline.dialects.basecoat import DIALECT
-from hookline.model.answers import PASS, Answer, Rewrite, allow, ask, context, deny, halt, notice
+from hookline.model.answers import (
+    PASS,
+    Answer,
+    Rewrite,
+    Verdict,
+    allow,
+    ask,
+    context,
+    deny,
+    halt,
+    notice,
+)
 from hookline.model.errors import DecodeError, HandlerAnswerError, HandlerCrashed
 from hookline.model.events import (
     EVENTS,
@@ -32,7 +43,6 @@ from hookline.model.events import (
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.rewriting import rewritten
 from hookline.model.tools import ToolKind, tool
-from hookline.model.verdicts import Verdict
 from support.clients import basecoat as client
 from support.clients.effects import Does
 from support.strategies import bare_event

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 
 from hookline.dialects.canonical import DIALECT
-from hookline.model.answers import PASS, Answer, Rewrite, context, deny, notice
+from hookline.model.answers import PASS, Answer, Rewrite, Verdict, context, deny, notice
 from hookline.model.errors import DecodeError, HandlerAnswerError, HandlerCrashed
 from hookline.model.events import Event, PostToolUse, PreToolUse, Stop
 from hookline.model.outcome import Outcome, Reply, Translated
 from hookline.model.tools import Mcp, Tool, ToolKind
-from hookline.model.verdicts import Verdict
 from support.lifecycle import ALL, CONTINUING, GATES
 from support.strategies import answers, bare_event
 

@@ -16,6 +16,7 @@ from hookline.model.answers import (
     PASS,
     Answer,
     Rewrite,
+    Verdict,
     allow,
     ask,
     context,
@@ -53,7 +54,6 @@ from hookline.model.events import (
 )
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.tools import CANONICAL_TOOLS, Mcp, Tool, ToolKind, tool
-from hookline.model.verdicts import Verdict
 from support.clients import codex as client
 from support.clients.effects import Does, Effect
 from support.strategies import json_values

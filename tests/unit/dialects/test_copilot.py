@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hookline.dialects.claude_code import DIALECT as CLAUDE_CODE
 from hookline.dialects.copilot import DIALECT
-from hookline.model.answers import PASS, Answer, Rewrite, allow, ask, deny, halt, notice
+from hookline.model.answers import PASS, Answer, Rewrite, Verdict, allow, ask, deny, halt, notice
 from hookline.model.errors import DecodeError, HandlerAnswerError, HandlerCrashed, HandlerError
 from hookline.model.events import (
     EVENTS,
@@ -37,7 +37,6 @@ from hookline.model.events import (
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.rewriting import native_input, overlay, rewritten
 from hookline.model.tools import Mcp, Tool, ToolKind, tool
-from hookline.model.verdicts import Verdict
 from support.clients import copilot as client
 from support.clients.effects import Does, Effect
 from support.strategies import answers, json_values

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from hookline.dialects.copilot import DIALECT as COPILOT
 from hookline.dialects.copilot_cloud import DIALECT
-from hookline.model.answers import Answer, Rewrite, ask, deny, halt
+from hookline.model.answers import Answer, Rewrite, Verdict, ask, deny, halt
 from hookline.model.events import EVENTS, Event, Other, PermissionRequest
 from hookline.model.outcome import Outcome
-from hookline.model.verdicts import Verdict
 from support.clients import copilot_cloud as client
 from support.clients.effects import Does
 

@@ -14,6 +14,7 @@ from hookline.model.answers import (
     PASS,
     Answer,
     Rewrite,
+    Verdict,
     allow,
     ask,
     context,
@@ -49,7 +50,6 @@ from hookline.model.events import (
 from hookline.model.outcome import Outcome, Translated
 from hookline.model.rewriting import native_input, rewritten
 from hookline.model.tools import CANONICAL_TOOLS, Mcp, Tool, ToolKind
-from hookline.model.verdicts import Verdict
 from support.clients import cursor as client
 from support.clients.effects import Does
 from support.strategies import bare_event, json_values

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.dialects.docker_agent import DIALECT
-from hookline.model.answers import PASS, Answer, Rewrite, allow, ask, context, deny, halt
+from hookline.model.answers import PASS, Answer, Rewrite, Verdict, allow, ask, context, deny, halt
 from hookline.model.errors import DecodeError, HandlerAnswerError, HandlerCrashed
 from hookline.model.events import (
     EVENTS,
@@ -39,7 +39,6 @@ from hookline.model.events import (
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.rewriting import native_input, rewritten
 from hookline.model.tools import Mcp, Tool, ToolKind, tool
-from hookline.model.verdicts import Verdict
 from support.clients import docker_agent as client
 from support.clients.effects import Does
 from support.strategies import bare_event

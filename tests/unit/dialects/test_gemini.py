@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hookline.dialects.claude_code import DIALECT as CLAUDE_CODE
 from hookline.dialects.gemini import DIALECT
-from hookline.model.answers import PASS, Answer, Rewrite, allow, ask, deny, halt, notice
+from hookline.model.answers import PASS, Answer, Rewrite, Verdict, allow, ask, deny, halt, notice
 from hookline.model.errors import (
     DecodeError,
     HandlerAnswerError,
@@ -38,7 +38,6 @@ from hookline.model.events import (
 from hookline.model.outcome import Outcome, Reply, Translated
 from hookline.model.rewriting import native_input, rewritten
 from hookline.model.tools import Mcp, Tool, ToolKind, tool
-from hookline.model.verdicts import Verdict
 from support.clients import gemini as client
 from support.clients.effects import Does, Effect
 from support.strategies import answers, json_values

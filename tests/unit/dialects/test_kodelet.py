@@ -9,7 +9,18 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hookline.dialects.kodelet import DIALECT
-from hookline.model.answers import PASS, Answer, Rewrite, allow, ask, context, deny, follow_up, halt
+from hookline.model.answers import (
+    PASS,
+    Answer,
+    Rewrite,
+    Verdict,
+    allow,
+    ask,
+    context,
+    deny,
+    follow_up,
+    halt,
+)
 from hookline.model.errors import DecodeError, HandlerAnswerError, HandlerCrashed
 from hookline.model.events import (
     EVENTS,
@@ -26,7 +37,6 @@ from hookline.model.events import (
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.rewriting import native_input, rewritten
 from hookline.model.tools import Mcp, Tool, ToolKind, tool
-from hookline.model.verdicts import Verdict
 from support.clients import kodelet as client
 from support.clients.effects import Does
 from support.strategies import bare_event

@@ -14,6 +14,7 @@ from hookline.model.answers import (
     PASS,
     Answer,
     Rewrite,
+    Verdict,
     ask,
     context,
     deny,
@@ -46,7 +47,6 @@ from hookline.model.events import (
 from hookline.model.outcome import Outcome, Reply, Translated
 from hookline.model.rewriting import native_input, rewritten
 from hookline.model.tools import CANONICAL_TOOLS, Mcp, Tool, ToolKind
-from hookline.model.verdicts import Verdict
 from support.clients import vscode as client
 from support.clients.effects import Does
 from support.strategies import bare_event, json_values

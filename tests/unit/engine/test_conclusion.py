@@ -1,11 +1,10 @@
 """How an outcome reads: who held it back, and what was said in other words."""
 
-from hookline.model.answers import Answer, allow, ask, context, deny, notice, rewrite
+from hookline.model.answers import Answer, Verdict, allow, ask, context, deny, notice, rewrite
 from hookline.model.events import PreToolUse
 from hookline.model.hook import HandlerSpec, Layer, Source
 from hookline.model.outcome import Substitution
 from hookline.model.tools import ToolKind, ToolRow, ToolTable
-from hookline.model.verdicts import Verdict
 from support.engines import bound, fire, shell
 from support.strategies import bare_event
 

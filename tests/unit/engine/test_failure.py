@@ -8,7 +8,7 @@ import pytest
 
 from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
-from hookline.model.answers import PASS, Answer, Rewrite, ask, context, deny, rewrite
+from hookline.model.answers import PASS, Answer, Rewrite, Verdict, ask, context, deny, rewrite
 from hookline.model.errors import (
     HandlerAnswerError,
     HandlerCrashed,
@@ -20,7 +20,6 @@ from hookline.model.hook import HandlerSpec, Hook, Mode, OnError
 from hookline.model.outcome import Outcome
 from hookline.model.ports import Call, Caller, Match
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from support.engines import Waiting, bound, fire, run, shell
 from support.strategies import bare_event
 

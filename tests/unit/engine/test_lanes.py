@@ -8,12 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from hookline.engine.plan import Bound
-from hookline.model.answers import PASS, Answer, Rewrite, allow, context, deny, rewrite
+from hookline.model.answers import PASS, Answer, Rewrite, Verdict, allow, context, deny, rewrite
 from hookline.model.events import Event
 from hookline.model.hook import Lane, OnError
 from hookline.model.outcome import Outcome
 from hookline.model.ports import Call
-from hookline.model.verdicts import Verdict
 from support.engines import bound, command_of, fire, shell
 
 ONE_BY_ONE = Lane(name="one by one")

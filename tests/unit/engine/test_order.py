@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from hookline.model.answers import PASS, Answer, Rewrite, context, deny, halt, rewrite
+from hookline.model.answers import PASS, Answer, Rewrite, Verdict, context, deny, halt, rewrite
 from hookline.model.events import Event, Other, PreToolUse, UserPromptSubmit
 from hookline.model.hook import Mode, OnError
 from hookline.model.outcome import Outcome, Substitution
 from hookline.model.ports import Call
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from support.engines import bound, command_of, fire, shell
 from support.strategies import bare_event
 

@@ -6,6 +6,7 @@ from hookline.model.answers import (
     PASS,
     Answer,
     Rewrite,
+    Verdict,
     allow,
     ask,
     deny,
@@ -15,7 +16,6 @@ from hookline.model.answers import (
 from hookline.model.events import Event, PromptTransformed
 from hookline.model.hook import Mode, OnError
 from hookline.model.outcome import Outcome
-from hookline.model.verdicts import Verdict
 from support.engines import bound, command_of, fire, shell
 
 

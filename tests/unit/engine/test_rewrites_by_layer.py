@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from hookline.engine.plan import Bound
-from hookline.model.answers import Answer, Rewrite
+from hookline.model.answers import Answer, Rewrite, Verdict
 from hookline.model.events import Event, PostToolUse, UserPromptSubmit
 from hookline.model.hook import Layer, OnError, Source
 from hookline.model.tools import Tool, ToolKind
-from hookline.model.verdicts import Verdict
 from support.engines import bound, fire, shell
 
 READ = PostToolUse(tool=Tool(kind=ToolKind.READ, name="Read", output="SECRET"))

@@ -4,10 +4,9 @@ from itertools import product
 
 import pytest
 
-from hookline.model.answers import Answer, follow_up, halt
+from hookline.model.answers import Answer, Verdict, follow_up, halt
 from hookline.model.hook import OnError
 from hookline.model.outcome import Outcome
-from hookline.model.verdicts import Verdict
 from support.engines import bound, fire
 from support.lifecycle import ALL, ASKING, CONTINUING, DENYING, GRANTING
 from support.strategies import bare_event

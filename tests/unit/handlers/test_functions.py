@@ -6,10 +6,9 @@ from types import MappingProxyType
 import pytest
 
 from hookline.handlers._functions import as_answer, crash
-from hookline.model.answers import PASS, Answer, context, deny, notice
+from hookline.model.answers import PASS, Answer, Verdict, context, deny, notice
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.events import PermissionRequest, PreToolUse
-from hookline.model.verdicts import Verdict
 
 EVENT = PreToolUse()
 

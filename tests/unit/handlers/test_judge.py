@@ -18,7 +18,7 @@ from hookline.handlers._judge import connecting
 from hookline.handlers._judge.asking import Cost
 from hookline.lab.script import Script
 from hookline.lab.server import ModelServer
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.errors import (
     HandlerAnswerError,
     HandlerCrashed,
@@ -29,7 +29,6 @@ from hookline.model.errors import (
 from hookline.model.events import Event, PostToolUse, PreToolUse, Stop
 from hookline.model.models import ModelEntry
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from support.endpoints import Endpoint, Raw, Reply, completion
 
 # Made here, so that nobody takes it for a real one.

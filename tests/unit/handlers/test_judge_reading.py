@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.handlers._judge.reading import NO_REASON, REASON_CAP, decision_in, judgement_in
+from hookline.model.answers import Verdict
 from hookline.model.errors import HandlerAnswerError
-from hookline.model.verdicts import Verdict
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,11 @@ import pytest
 from msgspec import Raw
 
 from hookline.handlers import rule
-from hookline.model.answers import Answer, Rewrite
+from hookline.model.answers import Answer, Rewrite, Verdict
 from hookline.model.errors import HandlerAnswerError, HandlerCrashed
 from hookline.model.events import BeforeLlmCall, Event, PostToolUse, PreToolUse, Stop
 from hookline.model.ports import NOBODY
 from hookline.model.tools import CANONICAL_TOOLS
-from hookline.model.verdicts import Verdict
 
 SHELL = PreToolUse(
     tool=CANONICAL_TOOLS.read("Bash", {"command": 'echo "<b>" & true'}),

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 
 from hookline.model import answers
-from hookline.model.answers import NO_REWRITE, PASS, Answer, Rewrite
+from hookline.model.answers import BLOCKING, NO_REWRITE, PASS, Answer, Rewrite, Verdict
 from hookline.model.errors import HooklineError, IllegalValueError
-from hookline.model.verdicts import BLOCKING, Verdict
 from support.strategies import rewrites
 
 

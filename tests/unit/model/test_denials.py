@@ -3,11 +3,11 @@
 import pytest
 from msgspec.structs import replace
 
+from hookline.model.answers import Verdict
 from hookline.model.denials import MAX_ACTS, Denial, DeniedAct, call_digest, recalled, with_denial
 from hookline.model.events import Agent, PreToolUse, UserPromptSubmit
 from hookline.model.memory import SessionMemory, combined, on_event, taught
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 
 CALL = PreToolUse(tool=tool("shell", command="rm x"), cwd="/p")
 

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from hookline.model.answers import follow_up
+from hookline.model.answers import Verdict, follow_up
 from hookline.model.denials import Denial
 from hookline.model.events import (
     Agent,
@@ -18,7 +18,6 @@ from hookline.model.events import (
 )
 from hookline.model.memory import SessionMemory, capped, closed, combined, latched, on_event
 from hookline.model.outcome import Outcome
-from hookline.model.verdicts import Verdict
 
 HALTED = SessionMemory(latch="enough")
 

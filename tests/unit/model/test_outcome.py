@@ -3,10 +3,9 @@
 import json
 from typing import Any
 
-from hookline.model.answers import PASS, allow, deny, rewrite
+from hookline.model.answers import PASS, Verdict, allow, deny, rewrite
 from hookline.model.hook import Layer, Mode, Source
 from hookline.model.outcome import Outcome, Reply, Run
-from hookline.model.verdicts import Verdict
 from support.engines import bound, command_of, fire, shell
 
 KEYS = [

@@ -14,11 +14,10 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import registry
-from hookline.model.answers import Answer, deny
+from hookline.model.answers import Answer, Verdict, deny
 from hookline.model.events import PreToolUse
 from hookline.model.journal import Recorded
 from hookline.model.outcome import Outcome, Reply, Translated
-from hookline.model.verdicts import Verdict
 from hookline.pipeline.answer import answer
 from hookline.pipeline.call import Call
 from hookline.pipeline.journals import LastingJournals, journal_file

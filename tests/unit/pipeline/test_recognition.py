@@ -10,10 +10,9 @@ from hookline import registry
 from hookline.model.answers import Answer, Rewrite, ask, deny, halt
 from hookline.model.events import PreToolUse, Stop
 from hookline.model.outcome import Outcome
-from hookline.model.shapes import Fit
 from hookline.model.tools import ToolKind
 from hookline.pipeline.joint_client import JointClient
-from hookline.pipeline.recognition import Callers, recognise, shape
+from hookline.pipeline.recognition import Callers, Fit, recognise, shape
 
 DIALECTS = Path(registry.__file__).parent / "dialects"
 CAPTURES = sorted(DIALECTS.glob("*/captures/*.json"))

@@ -16,14 +16,13 @@ from hookline.builtin.no_workarounds.doings import RIGHTS, Deed, Doing, Ground, 
 from hookline.builtin.no_workarounds.matching import ALL_OF_IT, FILED, in_python
 from hookline.builtin.no_workarounds.network import addressed
 from hookline.builtin.no_workarounds.shell import shell_doings
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.denials import Denial, DeniedAct, call_digest
 from hookline.model.events import ToolEvent
 from hookline.model.outcome import Outcome, Run
 from hookline.model.ports import Caller
 from hookline.model.text import visible
 from hookline.model.tools import ToolKind
-from hookline.model.verdicts import Verdict
 from hookline.secrets import redact
 from hookline.shell import MAX_BYTES, split
 

@@ -13,18 +13,22 @@ from hookline.builtin.shell_guard.left_open import LEAVE_OPEN, may_wait
 from hookline.builtin.shell_guard.model import Finding
 from hookline.builtin.shell_guard.quick import is_plainly_harmless
 from hookline.builtin.shell_guard.surroundings import is_ordinary
-from hookline.builtin.shell_guard.where import Bearings
 from hookline.builtin.shell_guard.world import MAX_STEPS, World
-from hookline.model.answers import PASS, Answer, ask, deny
+from hookline.model.answers import PASS, Answer, Verdict, ask, deny
 from hookline.model.events.base import Event
 from hookline.model.ports import Caller
-from hookline.model.verdicts import Verdict
 from hookline.shell import split
 
 if TYPE_CHECKING:
     from hookline.builtin.shell_guard import Options
+from stat import S_ISLNK
 
-__all__ = ["answer", "rehearse"]
+from hookline.builtin._links import resolved
+from hookline.builtin._paths import homes
+from hookline.builtin.shell_guard.world import is_of_system
+from hookline.model.ports import NOBODY
+
+__all__ = ["Bearings", "answer", "rehearse"]
 
 # What a model is given to read at most.
 MAX_REASON = 200
@@ -205,3 +209,94 @@ def _protected(paths: Sequence[str], home: str, project: str) -> Iterable[str]:
     for path in paths:
         full = home + path[1:] if path.startswith("~") else os.path.join(project, path)
         yield os.path.normpath(full)
+
+
+class Bearings:
+    """The places of one event, for a `World`."""
+
+    # Not `cached_property`, whose lock takes longer than a look at the disk.
+    __slots__ = (
+        *("_cwd", "_linkless", "_project", "_homes"),
+        *("_given_home", "_written", "written_project"),
+    )
+
+    def __init__(self, event: Event, caller: Caller) -> None:
+        self._written = event.cwd or caller.project_dir or "/"
+        self.written_project = caller.project_dir or self._written
+        """The project as its caller has it, links and all."""
+        self._given_home = caller.env.get("HOME", "")
+        self._cwd = self._linkless = self._project = ""
+        self._homes: tuple[str, ...] = ()
+
+    @property
+    def cwd(self) -> str:
+        """The directory in which the command runs."""
+        if not self._cwd:
+            self._linkless = resolved(self._written)
+            self._cwd = self._linkless or os.path.normpath(self._written)
+        return self._cwd
+
+    @property
+    def project(self) -> str:
+        """The project's top."""
+        if not self._project:
+            same = self.written_project == self._written
+            self._project = self.cwd if same else _real(self.written_project)
+        return self._project
+
+    @property
+    def homes(self) -> tuple[str, ...]:
+        """What `~` is, and the account's home where that is another directory."""
+        if not self._homes:
+            self._homes = self._found_homes()
+        return self._homes
+
+    def _found_homes(self) -> tuple[str, ...]:
+        here = self.cwd and self._linkless
+        given, own = self._given_home, _account_home()
+        home = _real_home(given, here) if given.startswith("/") else ""
+        if given == own:
+            return (home or own,)
+        # A repository may set an agent's variables, and must not make the system somebody's own.
+        found = () if not home or is_of_system(home) else (home,)
+        return (*found, _real_home(own, here))
+
+
+@cache
+def _account_home() -> str:
+    """The home directory that the system knows."""
+    found = homes(NOBODY)
+    return found[0] if found else "/nonexistent"
+
+
+def _real(path: str) -> str:
+    """The directory without links, looked up each time: any part of it may have been moved."""
+    return resolved(path) or os.path.normpath(path)
+
+
+def _real_home(path: str, here: str) -> str:
+    """The same of a home, in which ``here`` mostly is: above what has no links there are none."""
+    if path != "/" and f"{here}/".startswith(f"{path}/"):
+        return path
+    return path if _is_linkless(path) else _real(path)
+
+
+def _is_linkless(path: str) -> bool:
+    """Whether a path is what it says; homes are near the root, so to look at each part is quick."""
+    steps = _steps_to(path)
+    try:
+        for step in steps:
+            if S_ISLNK(os.lstat(step).st_mode):
+                return False
+    except (OSError, ValueError):
+        return False
+    return bool(steps)
+
+
+@lru_cache(64)  # it is about names alone
+def _steps_to(path: str) -> tuple[str, ...]:
+    """Each directory on the way to a path, and itself; none where it is not written plainly."""
+    if os.path.normpath(path) != path or path.startswith("//"):
+        return ()
+    names = path.split("/")[1:]
+    return tuple("/" + "/".join(names[: at + 1]) for at in range(len(names)))

@@ -20,9 +20,8 @@ from hookline.builtin.shell_guard.families import (
 from hookline.builtin.shell_guard.families.register import JUDGES
 from hookline.builtin.shell_guard.left_open import left_open
 from hookline.builtin.shell_guard.model import Act, Finding, fatal, risky
-from hookline.builtin.shell_guard.reading import Story, read
+from hookline.builtin.shell_guard.reading import MAX_REDIRECTS, Story, read
 from hookline.builtin.shell_guard.secret_files import is_secret
-from hookline.builtin.shell_guard.traces import MAX_REDIRECTS
 from hookline.builtin.shell_guard.world import World
 from hookline.shell import MAX_BYTES, split
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from hookline.model.verdicts import Verdict
+from hookline.model.answers import Verdict
 
 if TYPE_CHECKING:
     from hookline.builtin.shell_guard.world import Where, World

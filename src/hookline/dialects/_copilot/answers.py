@@ -10,9 +10,18 @@ import msgspec
 
 from hookline.dialects._native import said
 from hookline.dialects._wire import NO_REASON, crashed, object_at, read_object, text_at
-from hookline.model.answers import PASS, Answer, Rewrite, context, deny, follow_up, notice
+from hookline.model.answers import (
+    BLOCKING,
+    PASS,
+    Answer,
+    Rewrite,
+    Verdict,
+    context,
+    deny,
+    follow_up,
+    notice,
+)
 from hookline.model.errors import HandlerAnswerError
-from hookline.model.verdicts import BLOCKING, Verdict
 
 __all__ = ["read"]
 

@@ -25,14 +25,13 @@ from hookline.dialects._copilot.tools import TOOLS, arguments, is_patch, read_ca
 from hookline.dialects._native import JsonDialect, Keys, joined
 from hookline.dialects._translate import translate
 from hookline.dialects._wire import behaviour, line
-from hookline.model.answers import PASS, Answer
+from hookline.model.answers import BLOCKING, PASS, Answer, Verdict
 from hookline.model.errors import DecodeError
 from hookline.model.events import Agent, Event, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Translated
 from hookline.model.support import EventSupport, Support
 from hookline.model.text import visible
 from hookline.model.tools import Tool
-from hookline.model.verdicts import BLOCKING, Verdict
 
 __all__ = ["CopilotDialect"]
 

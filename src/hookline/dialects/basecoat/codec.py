@@ -12,12 +12,11 @@ from hookline.dialects._native import JsonDialect, Keys, said
 from hookline.dialects._shown import changes, shown
 from hookline.dialects._support import load_support
 from hookline.dialects._wire import NO_REASON, crashed, line
-from hookline.model.answers import PASS, Answer, Rewrite
+from hookline.model.answers import PASS, Answer, Rewrite, Verdict
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.events import Agent, Error, Event, PostToolUseFailure, PromptEvent, ToolEvent
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.tools import CANONICAL_TOOLS, Tool
-from hookline.model.verdicts import Verdict
 
 __all__ = ["BaseCoat"]
 

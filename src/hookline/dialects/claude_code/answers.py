@@ -8,10 +8,9 @@ import msgspec
 from hookline.dialects._native import said
 from hookline.dialects._wire import NO_REASON, crashed, object_at, read_object, text_at
 from hookline.dialects.claude_code.outputs import read_text
-from hookline.model.answers import PASS, Answer, Rewrite, context, deny, halt
+from hookline.model.answers import PASS, Answer, Rewrite, Verdict, context, deny, halt
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.text import visible
-from hookline.model.verdicts import Verdict
 
 __all__ = ["read"]
 

@@ -11,12 +11,11 @@ from hookline.dialects._support import load_support
 from hookline.dialects._translate import PASSED
 from hookline.dialects._wire import decision, line, permission
 from hookline.dialects.claude_code.outputs import in_shape, read_text
-from hookline.model.answers import PASS, Answer
+from hookline.model.answers import PASS, Answer, Verdict
 from hookline.model.events import ConfigChange, Event, SteeringSubmit, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Substitution, Translated
 from hookline.model.ports import Caller
 from hookline.model.tools import Tool, ToolKind, ToolRow, ToolTable
-from hookline.model.verdicts import Verdict
 
 __all__ = ["ClaudeCode", "native_word"]
 

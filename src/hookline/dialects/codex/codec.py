@@ -15,7 +15,7 @@ from hookline.dialects._support import load_support
 from hookline.dialects._wire import decision
 from hookline.dialects.codex import wire
 from hookline.dialects.codex.tools import TOOLS, as_native, patch_kind
-from hookline.model.answers import PASS, Answer, Rewrite, context, deny, follow_up
+from hookline.model.answers import PASS, Answer, Rewrite, Verdict, context, deny, follow_up
 from hookline.model.errors import HandlerAnswerError, HandlerCrashed, UnsupportedError
 from hookline.model.events import (
     AfterLlmCall,
@@ -31,7 +31,6 @@ from hookline.model.events import (
 from hookline.model.outcome import Outcome, Reply, Substitution, Translated
 from hookline.model.text import visible
 from hookline.model.tools import Tool
-from hookline.model.verdicts import Verdict
 
 __all__ = ["Codex"]
 

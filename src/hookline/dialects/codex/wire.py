@@ -10,9 +10,8 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from hookline.model.answers import PASS, Answer, Rewrite
+from hookline.model.answers import PASS, Answer, Rewrite, Verdict
 from hookline.model.errors import HandlerAnswerError
-from hookline.model.verdicts import Verdict
 
 __all__ = ["OBSERVES", "TEXT_FAILS", "TEXT_IS_CONTEXT", "read"]
 

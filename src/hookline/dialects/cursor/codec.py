@@ -12,13 +12,12 @@ from hookline.dialects._wire import line
 from hookline.dialects.cursor.answers import read
 from hookline.dialects.cursor.payloads import payload
 from hookline.dialects.cursor.tools import OWN_KEYS, TOOLS, implied_call, mcp_text, native_call
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.errors import UnsupportedError
 from hookline.model.events import Agent, Event, ToolEvent
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.ports import Caller
 from hookline.model.tools import Mcp, Tool, ToolKind
-from hookline.model.verdicts import Verdict
 
 __all__ = ["Cursor"]
 

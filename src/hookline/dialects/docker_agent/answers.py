@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from hookline.dialects._native import said
 from hookline.dialects._wire import NO_REASON, crashed, folded
-from hookline.model.answers import NO_REWRITE, PASS, Answer, Rewrite, context
+from hookline.model.answers import NO_REWRITE, PASS, Answer, Rewrite, Verdict, context
 from hookline.model.errors import HandlerAnswerError
-from hookline.model.verdicts import Verdict
 
 __all__ = ["PREEMPT", "PREEMPT_LANE", "advisory", "read_answer"]
 

@@ -12,12 +12,11 @@ from hookline.dialects._translate import translate
 from hookline.dialects._wire import line
 from hookline.dialects.docker_agent.answers import PREEMPT_LANE, advisory, read_answer
 from hookline.dialects.docker_agent.tools import TOOLS
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.errors import DecodeError, HandlerAnswerError
 from hookline.model.events import Agent, Event, PostToolUseFailure, SteeringSubmit, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Substitution, Translated
 from hookline.model.tools import Mcp, Tool, ToolKind
-from hookline.model.verdicts import Verdict
 
 __all__ = ["DockerAgent"]
 

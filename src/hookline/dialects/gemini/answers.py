@@ -11,11 +11,10 @@ import msgspec
 
 from hookline.dialects._native import said
 from hookline.dialects._wire import NO_REASON
-from hookline.model.answers import NO_REWRITE, PASS, Answer, Rewrite, deny, notice
+from hookline.model.answers import NO_REWRITE, PASS, Answer, Rewrite, Verdict, deny, notice
 from hookline.model.errors import HandlerAnswerError, HandlerCrashed
 from hookline.model.events import Event
 from hookline.model.text import visible
-from hookline.model.verdicts import Verdict
 
 __all__ = ["read_answer"]
 

@@ -14,12 +14,11 @@ from hookline.dialects._support import load_support
 from hookline.dialects._wire import line
 from hookline.dialects.gemini.answers import read_answer
 from hookline.dialects.gemini.tools import TOOLS, native_name, read_mcp
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.events import Event, PostToolUseFailure, SessionResume, ToolEvent, TurnEvent
 from hookline.model.outcome import Outcome, Reply, Substitution, Translated
 from hookline.model.ports import Caller
 from hookline.model.tools import Tool, ToolKind
-from hookline.model.verdicts import Verdict
 
 __all__ = ["Gemini"]
 

@@ -11,12 +11,11 @@ from hookline.dialects._native import JsonDialect, Keys, said
 from hookline.dialects._shown import changes, shown
 from hookline.dialects._support import load_support
 from hookline.dialects._wire import NO_REASON, FoldingTools, crashed, folded, line
-from hookline.model.answers import PASS, Answer, Rewrite, deny, follow_up
+from hookline.model.answers import PASS, Answer, Rewrite, Verdict, deny, follow_up
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.events import Agent, Event, PostToolUseFailure, Stop, SubagentStop, ToolEvent
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.tools import Mcp, Tool, ToolKind, ToolRow, patched_paths
-from hookline.model.verdicts import Verdict
 
 __all__ = ["Kodelet"]
 

@@ -7,9 +7,8 @@ from msgspec.structs import replace
 
 from hookline.dialects._native import said
 from hookline.dialects._wire import NO_REASON, crashed, object_at, read_object
-from hookline.model.answers import PASS, Answer, Rewrite, deny
+from hookline.model.answers import PASS, Answer, Rewrite, Verdict, deny
 from hookline.model.errors import HandlerAnswerError
-from hookline.model.verdicts import Verdict
 
 __all__ = ["read"]
 

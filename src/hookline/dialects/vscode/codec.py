@@ -9,13 +9,12 @@ from hookline.dialects._native import JsonDialect, joined
 from hookline.dialects._support import load_support
 from hookline.dialects._wire import line, permission
 from hookline.dialects.vscode.answers import read
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.errors import UnsupportedError
 from hookline.model.events import Event, SteeringSubmit, ToolEvent
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.text import visible
 from hookline.model.tools import Mcp, Tool, ToolKind, ToolRow, ToolTable, patched_paths
-from hookline.model.verdicts import Verdict
 
 __all__ = ["VSCode"]
 

@@ -12,8 +12,8 @@ from hookline.handlers._judge.asking import Cost, Refused, Talk
 from hookline.handlers._judge.looking import TOOLS, Looking
 from hookline.handlers._judge.questions import Question
 from hookline.handlers._judge.reading import judgement_in
+from hookline.model.answers import BLOCKING
 from hookline.model.errors import HandlerAnswerError
-from hookline.model.verdicts import BLOCKING
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart

@@ -13,11 +13,10 @@ from msgspec import Struct
 from hookline.handlers._exchange import as_asked, question, understood
 from hookline.handlers._judge.questions import Fence, Question
 from hookline.handlers._judge.reading import NO_REASON, decision_in, judgement_in
-from hookline.model.answers import PASS, Answer
+from hookline.model.answers import PASS, Answer, Verdict
 from hookline.model.events import Event
 from hookline.model.models import ModelEntry
 from hookline.model.ports import AnswerCodec, Call
-from hookline.model.verdicts import Verdict
 
 __all__ = ["Native", "OkForm", "TemplateForm", "entry_of"]
 

@@ -9,11 +9,10 @@ from hookline.handlers._judge.questions import Fence, Question
 from hookline.handlers._judge.reading import NO_REASON, judgement_in
 from hookline.handlers._judge.spec import Example, Spec
 from hookline.handlers._templates import Templates, is_template, mistake_in, unknown_names
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.events import EVENTS, Event
 from hookline.model.models import ModelEntry, mistakes_in
 from hookline.model.ports import Call
-from hookline.model.verdicts import Verdict
 
 __all__ = ["Portable", "mistakes"]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from hookline.model.answers import BLOCKING, Verdict
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.text import visible
-from hookline.model.verdicts import BLOCKING, Verdict
 
 __all__ = ["NO_REASON", "REASON_CAP", "Judgement", "decision_in", "judgement_in"]
 

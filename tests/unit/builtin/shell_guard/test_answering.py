@@ -10,8 +10,8 @@ import pytest
 from hookline.builtin import shell_guard
 from hookline.builtin.shell_guard import Options
 from hookline.builtin.shell_guard.world import Place
+from hookline.model.answers import Verdict
 from hookline.model.ports import Caller
-from hookline.model.verdicts import Verdict
 from hookline.testing import shell
 from support.worlds import a_world
 

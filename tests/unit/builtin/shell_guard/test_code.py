@@ -7,8 +7,7 @@ import pytest
 
 from hookline.builtin.shell_guard.families.hidden import made_names, quoted, uncovered
 from hookline.builtin.shell_guard.families.spelling import spelled
-from hookline.model.answers import Answer
-from hookline.model.verdicts import Verdict
+from hookline.model.answers import Answer, Verdict
 
 Guard = Callable[..., Answer]
 

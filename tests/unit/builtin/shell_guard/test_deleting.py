@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hookline.model.answers import Answer
-from hookline.model.verdicts import Verdict
+from hookline.model.answers import Answer, Verdict
 
 Guard = Callable[..., Answer]
 

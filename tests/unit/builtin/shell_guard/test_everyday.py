@@ -7,8 +7,7 @@ import pytest
 from hookline.builtin.shell_guard.families.register import JUDGES
 from hookline.builtin.shell_guard.names import LOOKERS, PROGRAMS
 from hookline.builtin.shell_guard.quick import is_plainly_harmless
-from hookline.model.answers import Answer
-from hookline.model.verdicts import Verdict
+from hookline.model.answers import Answer, Verdict
 
 Guard = Callable[..., Answer]
 

@@ -4,11 +4,10 @@ import pytest
 
 from hookline.builtin import shell_guard
 from hookline.builtin.shell_guard import Options
-from hookline.model.answers import Answer
+from hookline.model.answers import Answer, Verdict
 from hookline.model.events import PreToolUse
 from hookline.model.ports import Caller
 from hookline.model.tools import Tool, ToolKind
-from hookline.model.verdicts import Verdict
 
 OPEN = """
 bash

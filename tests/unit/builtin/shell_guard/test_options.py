@@ -7,10 +7,9 @@ import pytest
 
 from hookline import registry
 from hookline.builtin import shell_guard
-from hookline.model.answers import PASS, Answer
+from hookline.model.answers import PASS, Answer, Verdict
 from hookline.model.events import SessionStart
 from hookline.model.ports import NOBODY
-from hookline.model.verdicts import Verdict
 from hookline.testing import read, shell
 
 Guard = Callable[..., Answer]

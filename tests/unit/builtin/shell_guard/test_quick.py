@@ -14,8 +14,8 @@ from hookline.builtin.shell_guard.judging import found_in
 from hookline.builtin.shell_guard.quick import is_plainly_harmless
 from hookline.builtin.shell_guard.surroundings import is_ordinary
 from hookline.builtin.shell_guard.world import World
+from hookline.model.answers import Verdict
 from hookline.model.ports import Caller
-from hookline.model.verdicts import Verdict
 from hookline.testing import shell
 from support.worlds import a_world
 

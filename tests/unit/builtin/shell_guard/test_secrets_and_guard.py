@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from hookline.builtin._agent_files import AGENT_DIRS
-from hookline.model.answers import Answer
-from hookline.model.verdicts import Verdict
+from hookline.model.answers import Answer, Verdict
 
 Guard = Callable[..., Answer]
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.model.answers import Answer
-from hookline.model.verdicts import Verdict
+from hookline.model.answers import Answer, Verdict
 
 Guard = Callable[..., Answer]
 

@@ -7,8 +7,7 @@ import pytest
 
 from hookline.builtin.shell_guard.families import rarer
 from hookline.builtin.shell_guard.model import CATEGORIES
-from hookline.model.answers import Answer
-from hookline.model.verdicts import Verdict
+from hookline.model.answers import Answer, Verdict
 
 Guard = Callable[..., Answer]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookline.model.answers import Answer, Rewrite, ask, deny
+from hookline.model.answers import Answer, Rewrite, Verdict, ask, deny
 from hookline.model.events import (
     AgentSwitch,
     Notification,
@@ -21,7 +21,6 @@ from hookline.model.events import (
 from hookline.model.journal import Entry, Recorded
 from hookline.model.outcome import Outcome, Reply, Substitution
 from hookline.model.tools import tool
-from hookline.model.verdicts import Verdict
 from hookline.secrets import redact_bytes
 from hookline.store.journal.cutting import MARGIN
 from hookline.store.journal.reader import recorded

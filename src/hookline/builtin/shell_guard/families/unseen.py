@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from hookline.builtin.shell_guard.families.code import judged_code
 from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
-from hookline.builtin.shell_guard.traces import Traces
+from hookline.builtin.shell_guard.reading import Traces
 from hookline.builtin.shell_guard.world import World
 
 __all__ = ["FAMILY", "SHELLS", "is_benign", "run_later"]
