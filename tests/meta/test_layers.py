@@ -39,10 +39,12 @@ MAY_IMPORT = {
         "client",
         "_version",
     },
-    "converting": {"model", "registry"},
+    # By name: `hookline.dialects.NAME.write`.
+    "converting": {"model", "registry", "dialects"},
     "verifying": {"model", "registry", "lab", "_version"},
     "lab": {"model", "processes", "jsontext", "secrets", "_version"},
-    "registry": {"model"},
+    # By name, which is all that it is for.
+    "registry": {"model", "dialects", "handlers", "builtin"},
     "app": {"model", "engine", "config", "store", "registry"},
     "pipeline": {"model", "engine", "config", "store", "registry", "app", "_version"},
     "opening": {"model", "config", "app"},
@@ -97,8 +99,20 @@ def imports(path: Path) -> set[str]:
                 f"{node.module}.{name.name}" for name in node.names if node.module == "hookline"
             }
         elif isinstance(node, ast.Import):
+            # The bare package has everything that it gives out.
             found |= {name.name for name in node.names}
+            found |= {"hookline.__init__" for name in node.names if name.name == "hookline"}
+        elif isinstance(node, ast.Call) and node.args:
+            if ast.unparse(node.func).endswith(("import_module", "__import__")):
+                found.add(_first_words(node.args[0]))
     return {name.removeprefix("hookline.") for name in found if name.startswith("hookline.")}
+
+
+def _first_words(name: ast.expr) -> str:
+    """What is fixed of a module's name, such as ``hookline.dialects.`` of an f-string."""
+    if isinstance(name, ast.JoinedStr):
+        name = name.values[0]
+    return str(name.value) if isinstance(name, ast.Constant) else ""
 
 
 FILES = sorted(SRC.rglob("*.py"))

@@ -10,11 +10,11 @@ import socket
 import sys
 from collections.abc import Hashable
 from contextlib import suppress
+from pathlib import Path
 from subprocess import Popen
 
 import msgspec
 
-import hookline
 from hookline.handlers._exchange import signal_name, tail
 from hookline.handlers._per_loop import PerLoop
 from hookline.handlers._worker_protocol import REPLY_CAP, Reply
@@ -276,7 +276,8 @@ workers = PerLoop(Workers, _close)
 
 
 def _spawn(channel: socket.socket, output: int, mark: Mark) -> Popen[bytes]:
-    libraries = [os.path.dirname(os.path.dirname(m.__file__ or "")) for m in (hookline, msgspec)]
+    own = Path(__file__).parents[2]
+    libraries = [str(own), os.path.dirname(os.path.dirname(msgspec.__file__))]
     try:
         return Popen(  # noqa: S603 - our own interpreter and our own program
             [sys.executable, "-I", "-u", "-c", _START, *libraries],
