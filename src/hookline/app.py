@@ -25,7 +25,7 @@ from hookline.store.sessions import MemoryRoots, SessionRoots
 if TYPE_CHECKING:
     from hookline.config.hosting import Hosted
 
-__all__ = ["App"]
+__all__ = ["App", "open_app", "open_loader"]
 
 _ENGINES_KEPT = 32
 
@@ -203,3 +203,47 @@ def _joined(cwd: str, path: str) -> str:
 def _forms(path: str) -> tuple[str, str]:
     """A whole path as it is written, and with its links followed."""
     return os.path.abspath(path), os.path.realpath(path)
+
+
+def _directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError as exc:
+        raise HooklineError(f"the current directory cannot be used: {exc.strerror}") from exc
+
+
+def _from_here(path: str | None) -> str | None:
+    """A name in the environment is meant from where the person is, not the event."""
+    return os.path.join(_directory(), path) if path else None
+
+
+def open_loader(
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    *,
+    config: str | None = None,
+    edited: bool = False,
+) -> Loader:
+    """A loader for people's commands, which may take their settings from the environment."""
+    return open_app(env, cwd, config=config, edited=edited).loader
+
+
+def open_app(
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    *,
+    config: str | None = None,
+    edited: bool = False,
+    remember: bool = False,
+) -> App:
+    """An app for people's commands: HOOKLINE_HOME, _CONFIG and _TRUST are honoured."""
+    env = os.environ if env is None else env
+    return App(
+        env=dict(env),
+        cwd=os.path.abspath(cwd) if cwd else _directory(),
+        home=env.get("HOOKLINE_HOME") or None,
+        config=config or _from_here(env.get("HOOKLINE_CONFIG")),
+        edited=edited,
+        trust=env.get("HOOKLINE_TRUST") or None,
+        remember=remember,
+    )

@@ -47,7 +47,6 @@ MAY_IMPORT = {
     "registry": {"model", "dialects", "handlers", "builtin"},
     "app": {"model", "engine", "config", "store", "registry"},
     "pipeline": {"model", "engine", "config", "store", "registry", "app", "_version"},
-    "opening": {"model", "config", "app"},
     "explaining": {"model", "config", "app", "registry", "pipeline"},
     "functions": {"model", "engine", "config", "handlers"},
     "library": {"model", "engine", "config", "app", "registry", "pipeline", "functions"},
@@ -56,7 +55,6 @@ MAY_IMPORT = {
     "cli": {
         "model",
         "app",
-        "opening",
         "pipeline",
         "explaining",
         "store",
@@ -84,6 +82,9 @@ MAY_IMPORT = {
 }
 
 
+LOADERS = ("import_module", "__import__")
+
+
 def part_of(path: Path) -> str:
     """The part of the package that a file belongs to."""
     return path.relative_to(SRC).parts[0].removesuffix(".py")
@@ -102,9 +103,8 @@ def imports(path: Path) -> set[str]:
             # The bare package has everything that it gives out.
             found |= {name.name for name in node.names}
             found |= {"hookline.__init__" for name in node.names if name.name == "hookline"}
-        elif isinstance(node, ast.Call) and node.args:
-            if ast.unparse(node.func).endswith(("import_module", "__import__")):
-                found.add(_first_words(node.args[0]))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(LOADERS):
+            found.add(_first_words(node.args[0]))
     return {name.removeprefix("hookline.") for name in found if name.startswith("hookline.")}
 
 

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from hookline.app import App
+from hookline.app import App, open_app, open_loader
 from hookline.model.errors import HooklineError
 from hookline.model.events import Event, SessionStart
 from hookline.model.outcome import Outcome
-from hookline.opening import open_app, open_loader
 from hookline.pipeline.judge import judge, judge_once
 from hookline.testing import read, shell
 

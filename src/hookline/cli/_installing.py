@@ -44,7 +44,7 @@ def _content(path: str) -> bytes | None:
 
 def records_here() -> Records:
     """What was written where, as the state home remembers it."""
-    from hookline.opening import open_loader
+    from hookline.app import open_loader
 
     return Records(open_loader(os.environ).home)
 

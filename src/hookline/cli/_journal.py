@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 import click
 
 from hookline import registry
+from hookline.app import open_app
 from hookline.cli._output import verdict_word as coloured
 from hookline.model.answers import Verdict
 from hookline.model.errors import HooklineError, UnknownNameError, nearest
@@ -16,7 +17,6 @@ from hookline.model.events import EVENTS
 from hookline.model.journal import Recorded
 from hookline.model.text import visible
 from hookline.model.tools import ToolKind
-from hookline.opening import open_app
 from hookline.pipeline.journals import journal_file
 from hookline.store.journal.filters import Filter
 

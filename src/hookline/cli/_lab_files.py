@@ -4,10 +4,10 @@ import os
 import shutil
 from pathlib import Path
 
+from hookline.app import open_loader
 from hookline.config.discover import NAMES, is_within, project_root, user_file
 from hookline.lab.ports import Room
 from hookline.model.errors import HooklineError
-from hookline.opening import open_loader
 
 __all__ = ["bring_along", "trust_room"]
 

@@ -11,7 +11,7 @@ __all__ = ["opened"]
 
 def opened(cwd: str) -> Shadow:
     """The shadow of the work tree that ``cwd`` is in. Raises HooklineError outside of one."""
-    from hookline.opening import open_loader
+    from hookline.app import open_loader
 
     try:
         repository = find_repository(cwd)

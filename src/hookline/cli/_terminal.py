@@ -102,7 +102,7 @@ def confirm(question: str, *, weakening: str, yes: bool = False) -> None:
     nothing gets weaker. ``yes`` stands for the person where HOOKLINE_TRUST is set too and nothing
     is installed yet, as in the build of an image.
     """
-    from hookline.opening import open_loader
+    from hookline.app import open_loader
 
     _refuse_agents()
     home = os.path.abspath(open_loader(os.environ).home)

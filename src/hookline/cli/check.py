@@ -9,7 +9,7 @@ import click
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from hookline.app import App
+from hookline.app import App, open_app
 from hookline.cli._output import print_json
 from hookline.cli._protection import print_protections
 from hookline.cli._terminal import is_under_agent
@@ -21,7 +21,6 @@ from hookline.config.types import ConfigFile, Note
 from hookline.doctoring.own import home_flaw
 from hookline.model.errors import ConfigError, HooklineError, Problem, TrustError
 from hookline.model.text import visible
-from hookline.opening import open_app
 
 __all__ = ["command"]
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import click
 import msgspec
 
+from hookline.app import open_loader
 from hookline.cli._output import print_json
 from hookline.converting.convert import Converted, convert, convert_hookline
 from hookline.converting.platforms import platform, platform_names
@@ -16,7 +17,6 @@ from hookline.model.errors import HooklineError, UnknownNameError
 from hookline.model.hook import Layer
 from hookline.model.native import Where
 from hookline.model.text import visible
-from hookline.opening import open_loader
 
 __all__ = ["command"]
 

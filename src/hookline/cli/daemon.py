@@ -119,7 +119,7 @@ def serve(words: tuple[str, ...]) -> None:
 
 
 def _home() -> str:
-    from hookline.opening import open_loader
+    from hookline.app import open_loader
 
     return os.path.abspath(open_loader(os.environ).home)
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from hookline import registry
+from hookline.app import open_app
 from hookline.cli._installing import machine_here
 from hookline.cli._output import print_json
 from hookline.cli._protection import Protection, find_protections, print_protections
@@ -15,7 +16,6 @@ from hookline.doctoring.examine import Report, examine, platforms
 from hookline.model.errors import nearest
 from hookline.model.findings import Finding, Severity
 from hookline.model.text import visible
-from hookline.opening import open_app
 
 __all__ = ["command"]
 

@@ -7,7 +7,7 @@ import click
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from hookline.app import App
+from hookline.app import App, open_app
 from hookline.cli._journal import JournalReader, chosen, dsn_option, opened, verdict_word
 from hookline.cli._output import print_json
 from hookline.config.discover import project_root
@@ -17,7 +17,6 @@ from hookline.model.errors import HooklineError, nearest
 from hookline.model.journal import Recorded
 from hookline.model.outcome import Substitution
 from hookline.model.text import visible
-from hookline.opening import open_app
 from hookline.store.journal.filters import Filter
 
 __all__ = ["command"]

@@ -13,14 +13,13 @@ from msgspec.structs import fields as fields_of
 from msgspec.structs import replace
 
 from hookline import registry
-from hookline.app import App
+from hookline.app import App, open_app
 from hookline.cli._ending import run
 from hookline.cli._output import print_json, print_outcome
 from hookline.model.answers import deny
 from hookline.model.errors import HooklineError
 from hookline.model.events import EVENTS, Event, Other
 from hookline.model.outcome import Outcome
-from hookline.opening import open_app
 from hookline.pipeline.judge import judge
 
 __all__ = ["command"]

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
+from hookline.app import open_app
 from hookline.cli._protection import print_protections
 from hookline.config.discover import project_root
 from hookline.config.load import Loader
 from hookline.model.errors import HooklineError
 from hookline.model.text import visible
-from hookline.opening import open_app
 
 __all__ = ["command", "starter"]
 

@@ -10,6 +10,7 @@ from typing import Literal
 import click
 
 from hookline import registry
+from hookline.app import open_app
 from hookline.cli._installing import (
     installers,
     machine_here,
@@ -35,7 +36,6 @@ from hookline.model.installing import (
     Trusting,
 )
 from hookline.model.text import visible
-from hookline.opening import open_app
 
 __all__ = ["command", "travels"]
 

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from hookline import registry
-from hookline.app import App
+from hookline.app import App, open_app
 from hookline.cli._journal import known_event
 from hookline.cli._output import print_json
 from hookline.config.discover import project_root
@@ -15,7 +15,6 @@ from hookline.config.types import Config
 from hookline.model.events import SessionStart
 from hookline.model.hook import Hook, Source
 from hookline.model.text import visible
-from hookline.opening import open_app
 
 __all__ = ["command"]
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import click
 from msgspec.structs import replace
 
+from hookline.app import open_app
 from hookline.cli._failing import complain
 from hookline.cli._journal import (
     JournalReader,
@@ -24,7 +25,6 @@ from hookline.model.answers import Verdict
 from hookline.model.errors import HooklineError
 from hookline.model.journal import Recorded
 from hookline.model.text import visible
-from hookline.opening import open_app
 from hookline.pipeline.journals import journal_file
 from hookline.store.journal.filters import Filter
 from hookline.store.journal.reader import NoJournal

@@ -179,7 +179,7 @@ def forget(names: tuple[str, ...], yes: bool, in_json: bool) -> None:
 
 
 def _opened() -> tuple[PinStore, Surroundings]:
-    from hookline.opening import open_loader
+    from hookline.app import open_loader
 
     cwd = os.path.abspath(".")
     project = project_root(cwd, project_var=None)

@@ -28,7 +28,7 @@ def command(duration: str | None, off: bool, status: bool, yes: bool, as_json: b
 
     It asks on the terminal, ends by itself after a day at most, and every session is told.
     """
-    from hookline.opening import open_loader
+    from hookline.app import open_loader
 
     if (duration is not None) + off + status != 1:
         raise HooklineError("say how long, such as `hookline pause 10m`, or --off, or --status")

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from hookline.app import App
+from hookline.app import App, open_app
 from hookline.cli._ending import run
 from hookline.cli._failing import trouble
 from hookline.cli._journal import (
@@ -29,7 +29,6 @@ from hookline.explaining.judging import Judge
 from hookline.explaining.replay import CHANGES, Difference, Report, Side, replay
 from hookline.model.errors import HooklineError
 from hookline.model.text import visible
-from hookline.opening import open_app
 from hookline.store.journal.filters import Filter
 
 __all__ = ["command"]

@@ -5,6 +5,7 @@ from functools import partial
 
 import click
 
+from hookline.app import open_app
 from hookline.cli._failing import trouble
 from hookline.cli._output import print_json
 from hookline.cli._protection import (
@@ -15,7 +16,6 @@ from hookline.cli._protection import (
 )
 from hookline.cli._terminal import print_last_weakening
 from hookline.model.text import visible
-from hookline.opening import open_app
 
 __all__ = ["command"]
 

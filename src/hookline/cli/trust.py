@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hookline.app import open_app
 from hookline.cli._output import print_json
 from hookline.cli._protection import print_protections
 from hookline.cli._review import Review
@@ -17,7 +18,6 @@ from hookline.config.discover import NAMES, place_of, project_root
 from hookline.config.trust import TrustedSet
 from hookline.model.errors import ConfigError, TrustError
 from hookline.model.text import visible
-from hookline.opening import open_app
 
 if TYPE_CHECKING:
     from hookline.app import App

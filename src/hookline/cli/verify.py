@@ -159,9 +159,9 @@ def _prepare(room: "Room", client: "Client", plan: "Plan") -> None:
 
 def _most_follow_ups(room: "Room", stop_cap: int | None) -> int:
     """How often an agent is kept going at most, by the person's own word or else by ours."""
+    from hookline.app import open_app
     from hookline.model.events import SessionStart
     from hookline.model.memory import MAX_FOLLOW_UPS
-    from hookline.opening import open_app
 
     app = open_app(room.env, room.project)
     config = app.config_for(SessionStart(cwd=room.project), room.project)

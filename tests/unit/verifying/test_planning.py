@@ -7,11 +7,11 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import registry
+from hookline.app import open_loader
 from hookline.lab.naming import client, client_names
 from hookline.lab.ports import ToolCall
 from hookline.lab.script import Act, Agent, Mcp
 from hookline.model.errors import HooklineError, UnknownNameError
-from hookline.opening import open_loader
 from hookline.verifying.lines import State
 from hookline.verifying.planning import Plan, chosen, make_plan, probes, promise
 
