@@ -21,7 +21,7 @@ from hookline.pipeline.answer import answer
 from hookline.pipeline.call import Call
 from hookline.pipeline.journals import LastingJournals
 from hookline.pipeline.parts import Parts
-from hookline.processes.guarding import guard_runs
+from hookline.processes.strays import guard_runs
 from hookline.store.brief_answers import BriefAnswers
 
 __all__ = ["main", "responder"]
