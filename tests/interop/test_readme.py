@@ -27,6 +27,12 @@ def find_install_lines() -> list[str]:
     return [line for line in find_blocks("sh")[0].splitlines() if " install ." in line]
 
 
+def find_removal(tool: str) -> str:
+    """The command that the page gives for removing what a tool installed."""
+    (found,) = re.findall(rf"`({tool} (?:tool )?uninstall\s+hookline)`", README)
+    return " ".join(found.split())
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """The sources as a clone has them, without what was built in ours."""
@@ -63,7 +69,7 @@ def new_user(tmp_path: Path, *tools: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("line", find_install_lines())
-def test_each_way_to_install_gives_a_program_that_runs(
+def test_each_way_to_install_gives_a_program_that_runs_until_it_is_removed(
     tmp_path: Path, checkout: Path, line: str
 ) -> None:
     tool = line.split(maxsplit=1)[0]
@@ -71,6 +77,9 @@ def test_each_way_to_install_gives_a_program_that_runs(
     done = run(f"{line} && cd / && hookline --version", checkout, env)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "hookline" in done.stdout
+    done = run(f"echo y | {find_removal(tool)}", checkout, env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert shutil.which("hookline", path=env["PATH"]) is None
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex"])
@@ -99,4 +108,5 @@ def test_the_three_commands_end_protected_and_proven(
     for command in (*shown, f"hookline status {agent}"):
         done = run(command, project, env)
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    assert f"hookline uninstall {agent} --dry-run" in shown
     run("hookline daemon stop --yes", project, {**env, "HOOKLINE_TRUST": "all"})

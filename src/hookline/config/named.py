@@ -5,11 +5,13 @@ Knows what its values mean as names; must not know what pinning a file is.
 
 import os
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 from hookline.model.hook import Hook
-from hookline.shell import STDIN, PathWord, all_words, read_path_words
+from hookline.shell import STDIN, PathWord, all_words, read_path_words, split
 
 __all__ = [
     "elsewhere",
@@ -91,6 +93,8 @@ def elsewhere(hook: Hook) -> Iterator[str]:
     for program in dict.fromkeys(programs):
         yield f"program `{program}` on PATH"
     yield from _computed(hook)
+    for module in dict.fromkeys(_modules(values.get("run", ()))):
+        yield f"`{module}`, wherever Python finds it"
     files = (os.path.join(hook.project_dir, file) for file in _python_files(hook))
     if "python" in values and not any(map(os.path.isfile, files)):
         yield f"`{str(values['python']).rpartition(':')[0]}`, wherever Python finds it"
@@ -128,6 +132,15 @@ def _computed(hook: Hook) -> Iterator[str]:
         text = re.sub(use, "", text)
     if re.search(_COMPUTED, text):
         yield "what the shell makes of `$…`, `*` or `{…}` in the command"
+
+
+def _modules(run: str | Sequence[str]) -> Iterator[str]:
+    """Those that Python is to run by their names."""
+    for command in split(run if isinstance(run, str) else shlex.join(run)).commands:
+        _, *words = command.words
+        options = len([*takewhile(lambda word: word[:1] == "-" and word != "-m", words)])
+        if command.name.startswith(("python", "pypy")) and words[options : options + 1] == ["-m"]:
+            yield from words[options + 1 : options + 2]
 
 
 def _field(value: Any, name: str) -> Any:

@@ -4,7 +4,7 @@ Knows how a hook's program is started; must not know what its answer means or ho
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hookline.handlers._environment import hook_directory, hook_environment
@@ -29,6 +29,7 @@ from hookline.shell import PathWord, read_path_words, split
 
 if TYPE_CHECKING:
     from hookline.processes import Finished
+    from hookline.shell.programs import Trouble
 
 __all__ = ["COMBINES", "EXTRA_KEYS", "KEYS", "check", "make"]
 
@@ -38,8 +39,8 @@ COMBINES: bool = False
 
 _SHELL = ("/bin/sh", "-c")
 _PROJECT = "HOOKLINE_PROJECT_DIR"
-# How shells and interpreters end that cannot start, or find, what they were given.
-_NOT_RUN = frozenset({2, 126, 127})
+# How shells and interpreters end that cannot start, find or read what they were given.
+_NOT_RUN = frozenset({0, 2, 126, 127})
 
 
 def check(values: Mapping[str, Any], hook: Hook, services: Services) -> Sequence[KeyProblem]:
@@ -110,7 +111,8 @@ class Command:
             raise HandlerUnavailable(str(error)) from error
         files.finish()
         code = finished.exit_code
-        if call.event.continues and code in _NOT_RUN and command is self._command:
+        codes = _NOT_RUN if call.event.continues else {0}
+        if call.event.gate and code is not None and code in codes and command is self._command:
             given = argv[-1] if isinstance(command, str) else argv
             _check_started(given, argv[0], code, hook_directory(call), env)
         return finished
@@ -141,14 +143,22 @@ def _check_started(
     """
     from shutil import which
 
-    from hookline.shell.programs import find_last_programs, find_programs, find_troubles
+    from hookline.shell.programs import find_command_troubles, find_last_programs, find_troubles
 
-    # A 2 counts unless it is certain that nobody meant it.
-    find = find_last_programs if exit_code == 2 else find_programs
-    for program in find(command, cwd=cwd, variables=env, shell=shell):
-        for trouble in find_troubles(program, lambda name: which(name, path=env["PATH"])):
-            if trouble.id != "script-empty":  # which ends well
-                raise HandlerUnavailable(f"{trouble.what} ({trouble.fix})")
+    def find_program(name: str) -> str | None:
+        return which(name, path=env["PATH"])
+
+    troubles: Iterable[Trouble]
+    if exit_code == 2:  # which counts unless it is certain that nobody meant it
+        last = find_last_programs(command, cwd=cwd, variables=env, shell=shell)
+        troubles = (each for program in last for each in find_troubles(program, find_program))
+    else:
+        troubles = find_command_troubles(
+            command, cwd=cwd, variables=env, which=find_program, shell=shell
+        )
+    for trouble in troubles:
+        if trouble.id != "script-empty":  # which ends well
+            raise HandlerUnavailable(f"{trouble.what} ({trouble.fix})")
 
 
 def _argv(

@@ -131,6 +131,8 @@ def find_troubles(program: Program, which: Which) -> Iterator[Trouble]:
         what = leads if os.path.islink(path) else f"there is no file `{path}`"
         yield Trouble("script-missing", what, "put it back, or correct the path")
         return
+    if program.is_data:
+        return
     if stat.S_ISDIR(mode) and (program.is_run or program.by_shell):
         yield Trouble("script-missing", f"`{path}` is a directory", "name the script in it")
     elif program.is_run and not os.access(path, os.X_OK):

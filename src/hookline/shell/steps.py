@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from hookline.shell import SimpleCommand, split
+from hookline.shell import STDIN, SimpleCommand, split
 from hookline.shell.budget import Budget
 from hookline.shell.executed import find_executed_words
 from hookline.shell.fields import Field
@@ -35,13 +35,17 @@ _BUILTINS = frozenset([*_HARMLESS, *_ENDING, *_OTHERS.split()])
 _MAKES_NOTHING = _HARMLESS | {"cat", "jq", "date", "test", "[", "read", "unset", "false", "wait"}
 # They start what follows them on the PATH that they have themselves.
 _WRAPPERS = frozenset(["exec", "command", "nohup", "time", "env", "timeout", "nice", "setsid"])
+# Options of a shell with which it does nothing before the code that it is given.
+_PLAIN_CODE = re.compile(r"-[eux]*c")
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # Anything that only a shell could work out.
-_OPEN = re.compile(r"[$`*?'\"]|\{\{")
+_OPEN = re.compile(r"[$`*?'\"]|\{\{|[<>]\(")
 # Between two commands of which the second runs whenever the first one did, and in front of one
 # whose output a variable gets.
-_NEXT = re.compile(r'[ \t)"]*(?P<join>\|&?|&&|[;\n]|)\s*(?:#.*\n\s*)*(?:\w+="?\$\(\s*)?')
+_NEXT = re.compile(
+    r'[ \t)"]*(?P<join>\|&?|&&|[;\n]|)\s*(?:#.*\n\s*)*(?:!\s+)?(?:(?:\w+="?\$)?\(\s*)?'
+)
 # The rest of what `&&` and pipes join to a command.
 JOINED = r"(?:[^;&|\n]|&&|(?<=[<>|])&|&(?=>)|(?<!\|)\|(?!\|))*"
 _FAILS = r"(?:exit|return)[ \t]*(?:[1-9]|[;\n)]|$)"
@@ -68,6 +72,8 @@ class Program(Struct, frozen=True, kw_only=True):
     """Whether the interpreter that reads it is a shell."""
     is_directory: bool = False
     """Whether it is no file, but where the command goes."""
+    is_data: bool = False
+    """Whether the shell opens it for the command to read, so that it only has to be there."""
 
     def text(self) -> str:
         """The script itself; empty when there is none that can be read."""
@@ -102,12 +108,14 @@ def read_steps(
     finds = not re.search(r"\bPATH\b", text)  # else programs may be looked for elsewhere
     stops = re.search(r"\bset +-\w*e", text) is not None
     needs_success = {"&&", ";", "\n"} if stops else {"&&"}
-    end, before, works, after_work = 0, ":", False, False
+    end, before, works, after_work, moved = 0, ":", False, False, False
     read = split(text)
-    for each in read.commands:
+    for number, each in enumerate(read.commands):
         gap = _NEXT.fullmatch(source[end : each.start].decode("utf-8", "replace"))
         if gap is None or (end and not gap["join"]) or not each.words:
             return
+        if moved and ")" in gap[0]:
+            return  # the `cd` before it may have been in a subshell
         if gap["join"] in needs_success and before not in _HARMLESS:
             return
         after_work = after_work or (works and not gap["join"].startswith("|"))
@@ -118,10 +126,14 @@ def read_steps(
             target = _expand(each.words[-1], variables)
             if len(each.words) != 2 or _OPEN.search(target) or target == "-":
                 return
-            cwd = _join(cwd, target)
+            cwd, moved = _join(cwd, target), True
             programs = [Program(path=cwd, is_directory=True)]
         else:
-            found = _find_programs_in(each, variables, cwd, is_direct)
+            found = [*_find_programs_in(each, variables, cwd, is_direct)]
+            for into in read.redirections:
+                path = _expand(into.target, variables)
+                if into.number == number and into.operator == "<" and not _OPEN.search(path):
+                    found.append(Program(path=_join(cwd, path), is_data=True))
             programs = [
                 program
                 for program in found
@@ -163,11 +175,15 @@ def _find_programs_in(
     certain = not moved and _WRAPPERS.issuperset(wrappers)
     started = False
     for word, by, is_code in find_executed_words([Field(each) for each in command.full], Budget()):
-        text = _expand(word.text, variables)
+        text = _expand(word.text, {} if is_direct else variables)
+        if is_code and certain and _PLAIN_CODE.fullmatch(command.words[1]):
+            for step in read_steps(word.text, cwd, variables, by):
+                if not (step.is_tolerated or step.is_passed or step.is_after_work):
+                    yield from step.programs
         if is_code or (started and not (by and certain)):
             return  # what it carries may not be run
         started = started or not certain or word.text == command.words[0]
-        if not text or text[0] == "-" or _OPEN.search(text) or ASSIGNMENT.match(text):
+        if text in {"", STDIN} or text[0] == "-" or _OPEN.search(text) or ASSIGNMENT.match(text):
             continue
         if not by and "/" not in text:
             yield from () if text in own else (Program(name=text),)

@@ -51,7 +51,9 @@ def played(broken: Arena) -> Session:
         pytest.param("killed", "is killed", marks=pytest.mark.proves("codex", "failure.signal")),
         pytest.param("hung", "hangs", marks=pytest.mark.proves("codex", "failure.hang")),
         pytest.param("raved", "raves", marks=pytest.mark.proves("codex", "failure.nonsense")),
-        pytest.param("muted", "is mute", marks=pytest.mark.proves("codex", "failure.no-reason")),
+        pytest.param(
+            "muted", "gave no reason", marks=pytest.mark.proves("codex", "failure.no-reason")
+        ),
     ],
     ids=["crash", "signal", "hang", "nonsense", "no-reason"],
 )

@@ -44,6 +44,18 @@ BROKEN = {
     "run: set -e; no-such-tool; true": "install no-such-tool",
     "run: cat >/dev/null; ./gone.sh": "put it back",
     "run: no-such-tool > log 2>&1": "install no-such-tool",
+    "run: [~/ok.sh]": "put it back",
+    "run: [sh, ~/ok.sh]": "put it back",
+    "run: sh < gone.sh": "put it back",
+    "run: ./ok.sh < gone.txt": "put it back",
+    "run: ./gone.sh | cat": "put it back",
+    "run: sh ./crlf.sh": r"sed -i 's/\r$//'",
+    "run: sh ./scripts": "name the script in it",
+    "run: '! ./gone.sh'": "put it back",
+    "run: (cd scripts && ./gone.sh)": "put it back",
+    "run: bash -c './gone.sh'": "put it back",
+    "run: env A=1 sh -ec './noexec.sh'": "chmod +x",
+    "run: [bash, -c, '$HOME/gone.sh']": "put it back",
     "python: 'gone.py:f'": "put it back",
     "python: 'hooks.py:gone'": "define `gone`",
     "python: 'hooks.py:inner'": "define `inner`",
@@ -82,6 +94,14 @@ FINE = [
     "run: ./gone.sh 2>/dev/null; exit 0",
     "run: x=$(no-such-tool 2>/dev/null); true",
     "run: . ./empty.sh",
+    "run: cat < gone.txt || true",
+    "run: read x < gone.txt; ./ok.sh",
+    "run: ./ok.sh > made && cat < made",
+    "run: here=$(cd scripts && echo here); ./ok.sh",
+    "run: (cd scripts && ./helper) && ./ok.sh",
+    "run: bash -c './gone.sh || true'",
+    "run: bash -c 'sh <(cat ok.sh)'",
+    "run: ~/ok.sh",
     "python: 'hooks.py:f'",
     "python: 'hooks.py:named'",
     "python: 'hooks.py:maybe'",
@@ -115,6 +135,8 @@ def machine(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Machin
         file = machine.write(name, "", 0o644 if name == "noexec.sh" else 0o755)
         file.write_bytes(content)
     (machine.project / "link.sh").symlink_to("nowhere")
+    (machine.person / "ok.sh").write_bytes(PROGRAMS["ok.sh"])
+    (machine.person / "ok.sh").chmod(0o755)
     return machine
 
 
@@ -150,6 +172,13 @@ def test_what_is_called_broken_fails_and_what_is_not_runs(machine: Machine) -> N
     runs = json.loads(machine.run("fire", "stop", "--json").out)["runs"]
     failed = {run["hook"] for run in runs if run["failed"]}
     assert failed == {f"h{at}" for at in range(len(BROKEN))}
+
+
+def test_a_guard_that_cannot_run_blocks_even_if_its_command_ends_well(machine: Machine) -> None:
+    for hook in ("run: ./gone.sh | cat", "run: sh ./crlf.sh", "run: '! ./gone.sh'"):
+        machine.trust(f"version: 1\nhooks:\n  - {{on: pre_tool_use, {hook}}}\n")
+        fired = machine.run("fire", "pre_tool_use", "--tool", "shell", "--command", "true")
+        assert fired.out.startswith("deny"), hook
 
 
 def test_what_an_earlier_command_may_make_is_not_missed(machine: Machine) -> None:

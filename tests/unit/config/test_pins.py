@@ -156,6 +156,13 @@ class TestWhatIsPinned:
         assert found.pinned == ()
         assert found.unpinned == ("`guards.shell`, wherever Python finds it",)
 
+    @pytest.mark.parametrize("run", ["python3 -u -m pkg.x", "[uv, run, python, -m, pkg.x, y]"])
+    def test_a_module_that_an_interpreter_is_to_find_is_shown(
+        self, project: Path, run: str
+    ) -> None:
+        assert "`pkg.x`, wherever Python finds it" in drafted(project, run).unpinned
+        assert "finds it" not in str(drafted(project, "python3 ./check.sh -m pkg").unpinned)
+
     def test_a_python_file_outside_the_project_is(self, project: Path) -> None:
         shared = put(project.parent / "shared.py")
         config = write_config(project, "on: stop\npython: ../shared.py:check")

@@ -37,6 +37,8 @@ def run(path: str) -> Program:
         ("PATH=/x ./a.sh; gone", "/srv/app/a.sh"),
         ("f() { true; }; ./a.sh", None),
         ("exec ./a.sh; ./b.sh", "/srv/app/a.sh"),
+        ("(./a.sh)", "/srv/app/a.sh"),
+        ("! ./a.sh", "/srv/app/a.sh"),
     ],
 )
 def test_a_file_that_is_run_is_found(command: str, path: str | None) -> None:
@@ -85,7 +87,9 @@ def test_what_runs_beside_or_after_it_is_found_where_nothing_may_prevent_it() ->
         "xargs gone",
         "sudo gone",
         "uv run gone",
-        "bash -c gone",
+        "bash -lc gone",
+        "bash -c 'gone || true'",
+        "bash -c 'gone; true'",
         "gone || true",
         "gone | cat || :",
         "gone 2>/dev/null || exit 0",
@@ -138,7 +142,25 @@ def test_words_without_a_shell_are_taken_as_they_are() -> None:
     assert started(("./a b", "x;y")) == [Program(path="/srv/app/a b", is_run=True, is_direct=True)]
     assert started(("test", "-f", "x")) == [Program(name="test")]
     assert started(("cd", "x")) == [Program(name="cd")]
-    assert started(("sh", "-c", "gone")) == [Program(name="sh")]
+    assert started(("~/a", "$PROJECT/a")) == [
+        Program(path="/srv/app/~/a", is_run=True, is_direct=True)
+    ]
+
+
+def test_the_code_that_a_shell_is_given_is_read() -> None:
+    shell, code = Program(name="sh"), Program(name="gone")
+    assert started("sh -c 'gone | cat'") == [shell, code, Program(name="cat")]
+    assert started(("sh", "-ec", "$PROJECT/a.sh")) == [shell, run("/srv/app/a.sh")]
+
+
+def test_what_a_command_reads_has_to_be_there() -> None:
+    read = [Program(path=f"/srv/app/{name}", is_data=True) for name in "ab"]
+    assert started("gone <a 3<b >c") == [Program(name="gone"), *read]
+
+
+def test_a_subshell_that_goes_elsewhere_takes_nobody_along() -> None:
+    for command in ("(cd /usr && ./a.sh) && ./b.sh", "x=$(cd /usr && echo x); ./b.sh"):
+        assert run("/usr/b.sh") not in started(command)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +177,6 @@ def test_words_without_a_shell_are_taken_as_they_are() -> None:
         "`which a`",
         "./*.sh",
         "'unclosed",
-        "(./a.sh)",
         "{{project_dir}}/a.sh",
     ],
 )
