@@ -114,7 +114,8 @@ class Command:
         codes = _NOT_RUN if call.event.continues else {0}
         if call.event.gate and code is not None and code in codes and command is self._command:
             given = argv[-1] if isinstance(command, str) else argv
-            _check_started(given, argv[0], code, hook_directory(call), env)
+            if code or finished.stderr or _may_fail_in_silence(given):
+                _check_started(given, argv[0], code, hook_directory(call), env)
         return finished
 
     async def _leave(self, call: Call, stdin: bytes, env: Mapping[str, str]) -> None:
@@ -132,6 +133,14 @@ class Command:
             )
         except CannotStart as error:
             raise HandlerUnavailable(str(error)) from error
+
+
+def _may_fail_in_silence(command: str | Sequence[str]) -> bool:
+    """Whether what cannot start may leave stderr empty: that goes elsewhere, or a shell was given
+    a directory or a script with the line ends of Windows.
+    """
+    text = command if isinstance(command, str) else " ".join(command)
+    return ">" in text or "sh " in text
 
 
 def _check_started(
