@@ -159,6 +159,7 @@ _SIMPLE: Mapping[str, str] = {
     "after a comment at an end": "true # it's\n{}",
     "after set": "set -e; {}",
     "after shopt": "shopt -s extglob\n{}",
+    "between two halves of a function in quotes": "x='f() {{ '; {}; : '}}'",
     "after a here-document": "cat <<'E O'\n$(\nE O\n{}",
     "time": "time {}",
     "time of a group": "time {{ {}; }}",
@@ -251,7 +252,6 @@ _QUOTED: Mapping[str, str] = {
     "read in a loop with input": 'while read -r c; do sh -c "$c"; done <<< {}',
     "printf into a variable": 'printf -v x %s {}; eval "$x"',
     "process substitution on a shell's stdin": "bash < <(echo {})",
-    "descriptor of a shell": "sh /dev/fd/3 3<<< {}",
     "coproc of a shell": "coproc sh; echo {} >&${{COPROC[1]}}; eval exec ${{COPROC[1]}}'>&-'; wait",
     "xargs into sh -c": "echo {} | xargs -I% sh -c %",
     "shell in a variable": "S=sh; ${{S:-bash}} -c {}",
@@ -294,6 +294,7 @@ CONTEXTS: Mapping[str, Context] = {
         f"read -r x <<'E'\n{backticks(code)}\nE\necho ${{x@P}}"
     ),
     "words to complete": lambda code: f"compgen -W {single(f'$({code})')}",
+    "function in backticks": lambda code: backticks(f"f() {{ {code}; }}; f"),
     "shell in backticks": lambda code: f"echo {backticks(f'sh -c {single(code)}')}",
     "shell in a shell": lambda code: f"bash -c {single(f'sh -c {single(code)}')}",
     "shell in a shell, double quotes": lambda code: f"bash -c {double(f'sh -c {double(code)}')}",

@@ -119,7 +119,7 @@ class _Splitter:
         self._outputs: dict[str, None] = {}
         self._values: dict[str, dict[str, None]] = {}
         # Words and input with blanks in them, any of which may be the code.
-        self._told: dict[str, None] = {}
+        self._told: dict[str, Scope] = {}
         # Whether some value is expanded as a prompt is.
         self._prompts = False
 
@@ -193,7 +193,8 @@ class _Splitter:
         others = [word for word, _, _ in reading.literals]
         others += [word for script in text.scripts for words in script.inputs for word in words]
         for word in others:
-            self._read_quoted(word, place._replace(span=place.span or (0, len(code))))
+            span = place.span or (0, len(code))
+            self._read_quoted(word, place._replace(span=span, scope=text.scope))
         self._redirections += [
             Redirection(
                 operator,
@@ -213,7 +214,7 @@ class _Splitter:
             return
         text = _ASSIGNED.sub("", word.text)
         if " " in text:
-            self._told[text] = None
+            self._told.setdefault(text, place.scope)
         found = _WORKED_OUT.search(text) or (self._prompts and _SUBSTITUTED.search(text))
         if found:
             code = f": {text[found.start() :]}"
@@ -237,7 +238,7 @@ class _Splitter:
         self._budget.spend(_TEXT_STEPS)
         for at, command in enumerate(commands):
             words, start, end, _, globs = command
-            self._told.update((_ASSIGNED.sub("", word), None) for word in words if " " in word)
+            self._told.update((_ASSIGNED.sub("", word), NOTHING) for word in words if " " in word)
             name = words[0].rpartition("/")[2]
             if wrapper_named(name) is None and not carries(name):
                 self._budget.spend(4 + len(words) // 4)
@@ -341,7 +342,9 @@ class _Splitter:
             if printed:
                 possible += self._outputs
             # Once is enough, unless what was read since gives it one more value.
-            if not self._is_new(joined([source, *rest, Field(str(len(possible)))])):
+            if not self._is_new(
+                joined([source, *rest, Field(f"{len(possible)} {len(self._told)}")])
+            ):
                 continue
             self._budget.spend(len(possible))
             for text in possible:
@@ -350,9 +353,9 @@ class _Splitter:
                     self._follow(Code(code), place._replace(depth=place.depth + 1))
             # A program with other words is no shell: `$PYTHON -m build`.
             is_code = not (printed or rest) or (rest and _CODE_OPTION.fullmatch(rest[0].text))
-            for text in list(self._told) if is_code else ():
+            for text, scope in list(self._told.items()) if is_code else ():
                 if self._is_new(Field(text)):
-                    self._read_doubted(text, place._replace(depth=place.depth + 1))
+                    self._read_doubted(text, place._replace(depth=place.depth + 1, scope=scope))
 
     def _follow_feed(self, feed: Feed, inner: Stdin, place: _Place) -> None:
         if feed.unseen:
