@@ -69,6 +69,8 @@ SETTINGS = (
     "env -i HOME=/tmp/x codex exec hi",
     "XDG_CONFIG_HOME=/tmp/x opencode run hi",
     "bwrap --bind /tmp/x ~/.claude bash",
+    "bwrap --tmpfs ~/.local/state/hookline bash",
+    "unshare -m bindfs /tmp/x ~/.config/hookline",
     "docker run -v /tmp/x:$HOME/.claude img",
 )
 PACKAGE = Path(hookline.__file__).parent

@@ -164,6 +164,7 @@ def test_nor_does_a_place_inside_another(
 ) -> None:
     text = CONTEXTS[outer](CONTEXTS[inner](command))
     if judge(text) < alone[command]:
-        # Not every pair is code to a shell; only what is run has to be seen.
-        ran = [shells_that_run(CONTEXTS[outer](CONTEXTS[inner](probe))) for probe in PROBES]
-        assert not any(ran), text
+        # Not every pair is code to a shell; only what is run has to be seen. A shell may open the
+        # file of a command that it does not find.
+        probe = PROBES[">" in command]
+        assert not shells_that_run(CONTEXTS[outer](CONTEXTS[inner](probe))), text

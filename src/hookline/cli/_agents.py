@@ -37,6 +37,10 @@ _INSTALLED = re.compile(
     r"|@sourcegraph/amp|@qwen-code/qwen-code|@augmentcode/auggie|@mariozechner/pi-coding-agent"
     r"|opencode-ai)(?:-[\w-]+)?/|/share/(claude|cursor-agent)/versions/"
 )
+# What packagers put around a name: `codex-x86_64-unknown-linux-musl`, `node-copilot`, `claude.exe`.
+_PACKED = re.compile(
+    r"^node-|[-_.](?:exe|linux|darwin|macos|windows|win32|x86_64|x64|amd64|aarch64|arm64|cli)\b.*"
+)
 _INTERPRETER = re.compile(r"node|nodejs|bun|deno|python[\d.]*")
 _WITH_VALUE = frozenset({"-r", "--require", "--import", "--loader", "-W", "-X"})
 
@@ -57,7 +61,7 @@ def find_agent(lineage: Iterable[Process]) -> str:
     for process in lineage:
         for path in (process.name, process.exe, *process.argv[:1], _script(process)):
             name = os.path.basename(path.removesuffix(" (deleted)"))
-            if name in PROGRAMS or _INSTALLED.search(path):
+            if {name, _PACKED.sub("", name)} & PROGRAMS or _INSTALLED.search(path):
                 return f"`{name}`"
         if process.variables & MARKERS:
             return "an agent"

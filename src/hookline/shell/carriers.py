@@ -109,9 +109,12 @@ def _trap(words: Words) -> Iterator[Inner]:
 
 
 def _find_callback(words: Words) -> Iterator[Inner]:
-    code = parse(words, _MAPFILE).value("-C")
+    parsed = parse(words, _MAPFILE)
+    code, expanded = parsed.value("-C"), parsed.value("-W")
     if code is not None:
         yield Code(code, same_shell=True)
+    if expanded is not None:
+        yield Code(Field(f": {expanded.text}", expanded.exact), same_shell=True)
 
 
 _MAPFILE = Options(frozenset(f"-{letter}" for letter in "cCdnOsuAFGPSWX"))

@@ -70,6 +70,7 @@ class Redirections:
     def _text(self, operator: str, raw: str, target: Field) -> Input:
         if operator == "<<<":
             return Input([Field(target.text + "\n", target.exact)], fed=False)
+        raw = raw.replace("\\\n", "")
         quoted = any(mark in raw for mark in "'\"\\")
         # A delimiter is never expanded: without quotes it is the word as written.
         delimiter = target.text if quoted else raw

@@ -40,6 +40,11 @@ _WORDS_ONLY = re.compile(
 _VARIABLE = re.compile(r"\$\{?(\w+)[^{}$`]*\}?")
 # A shell works out subscripts, even those of names in quotes.
 _WORKED_OUT = re.compile(r"\[(?:\$\(|`)")
+_SUBSTITUTED = re.compile(r"\$\(|`")
+_CODE_OPTION = re.compile(r"-\w*c")
+_ASSIGNED = re.compile(r"^[-\w\[\]]*\+?=")
+# A newline that is escaped may stand between a dollar and what it expands; this moves it in front.
+_TORN = re.compile(r"(\\[^\n])|\$((?:\\\n)+)")
 
 
 def split(text: str) -> ShellText:
@@ -113,6 +118,10 @@ class _Splitter:
         self._doubts: list[tuple[Sequence[Field], _Place]] = []
         self._outputs: dict[str, None] = {}
         self._values: dict[str, dict[str, None]] = {}
+        # Words and input with blanks in them, any of which may be the code.
+        self._told: dict[str, Scope] = {}
+        # Whether some value is expanded as a prompt is.
+        self._prompts = False
 
     def result(self) -> ShellText:
         return ShellText(
@@ -138,6 +147,9 @@ class _Splitter:
         # Words alone need no reader, and reading takes a while to load.
         from hookline.shell.texts import TextReader
 
+        if "$\\\n" in code:
+            code = _TORN.sub(lambda found: found[1] or f"{found[2]}$", code)
+        self._prompts |= "@P}" in code
         reading = Reading(code, self._budget)
         text = TextReader(reading, place.depth, place.scope)
         self._note(reading)
@@ -150,7 +162,8 @@ class _Splitter:
                 feeds.update(self._piped(script, seen))
             script.let_go()
         doubt = self._budget if doubtful else None
-        fed = around(text, doubt, bool(feeds) or reading.substitutes) or place.feed
+        redirected = bool(feeds) or reading.substitutes or "coproc" in code
+        fed = around(text, doubt, redirected) or place.feed
         numbers: dict[Command, int] = {}
         for item in text.found:
             depth, span = item.script.depth, place.span or (item.start, item.end)
@@ -166,9 +179,9 @@ class _Splitter:
                     self._assigned.append((name, as_text(known)))
                     self._values.setdefault(name, {})[known] = None
                 self._follow_all(programs_in(item.assigned), where)
-            for word, exact in (*item.words[1:], *(value for _, value in item.assigned)):
-                if exact and "[" in word and _WORKED_OUT.search(word):
-                    self._read_doubted(f": {word}", where._replace(depth=depth + 1))
+            for each in (*item.words[1:], *(value for _, value in item.assigned), *item.inputs):
+                self._read_quoted(each, where)
+            self._outputs.update((given.text, None) for given in item.inputs)
             if item.words:
                 self._outputs.update((text, None) for text, _ in written(item, self._budget))
                 numbers[item] = len(self._commands)
@@ -176,6 +189,12 @@ class _Splitter:
                     given = tuple(as_text(each.text) for each in item.inputs)
                     self._inputs[len(self._commands)] = given
                 self._emit(item.words, where)
+        # Also those of loops, tests and arrays, and the input of compound commands.
+        others = [word for word, _, _ in reading.literals]
+        others += [word for script in text.scripts for words in script.inputs for word in words]
+        for word in others:
+            span = place.span or (0, len(code))
+            self._read_quoted(word, place._replace(span=span, scope=text.scope))
         self._redirections += [
             Redirection(
                 operator,
@@ -188,6 +207,19 @@ class _Splitter:
             )
             for command, operator, target, start in reading.redirects
         ]
+
+    def _read_quoted(self, word: Field, place: _Place) -> None:
+        """Read the code that a shell runs in a word although it is quoted."""
+        if not word.exact:
+            return
+        text = _ASSIGNED.sub("", word.text)
+        if " " in text:
+            self._told.setdefault(text, place.scope)
+        found = _WORKED_OUT.search(text) or (self._prompts and _SUBSTITUTED.search(text))
+        if found:
+            code = f": {text[found.start() :]}"
+            if self._is_new(Field(code)):
+                self._read_doubted(code, place._replace(depth=place.depth + 1))
 
     def _read_doubted(self, code: str, place: _Place) -> None:
         """As ``read``, of what may be no code at all: nothing is broken if it cannot be read."""
@@ -206,6 +238,7 @@ class _Splitter:
         self._budget.spend(_TEXT_STEPS)
         for at, command in enumerate(commands):
             words, start, end, _, globs = command
+            self._told.update((_ASSIGNED.sub("", word), NOTHING) for word in words if " " in word)
             name = words[0].rpartition("/")[2]
             if wrapper_named(name) is None and not carries(name):
                 self._budget.spend(4 + len(words) // 4)
@@ -281,38 +314,52 @@ class _Splitter:
             else:
                 self._emit(inner.words, place)
         elif isinstance(inner, Code):
-            self.unreadable |= not inner.text.exact
+            if not inner.text.exact:
+                self._doubt(inner.text.text, place)
             arguments = inner.arguments
             scope = NOTHING._replace(arguments=lambda: arguments) if arguments else NOTHING
             scope = place.scope if inner.same_shell else scope
             self.read(inner.text.text, place._replace(scope=scope))
         elif not isinstance(inner, Stdin):
-            self.unreadable = True
-            self._doubts.append(((Field(inner.source, exact=False),), place))
+            self._doubt(inner.source, place)
         elif place.feed is not None:
             self._follow_feed(place.feed, inner, place._replace(feed=None))
+
+    def _doubt(self, source: str, place: _Place) -> None:
+        self.unreadable = True
+        self._doubts.append(((Field(source, exact=False),), place))
 
     def follow_doubts(self) -> None:
         """Read what may stand in place of programs and code that the text does not show.
 
-        That is what it gives the variables there, or prints in the substitutions there.
+        That is what it gives the variables there, prints in the substitutions there, or has as a
+        word anywhere: an argument may be the code that a function is given.
         """
         for (source, *rest), place in self._doubts:
             variable = _VARIABLE.fullmatch(source.text)
             possible = list(self._values.get(variable[1], ())) if variable else []
-            if source.text.startswith(("$(", "<(", "`")):
+            printed = source.text.startswith(("$(", "<(", "`"))
+            if printed:
                 possible += self._outputs
             # Once is enough, unless what was read since gives it one more value.
-            if not self._is_new(joined([source, *rest, Field(str(len(possible)))])):
+            if not self._is_new(
+                joined([source, *rest, Field(f"{len(possible)} {len(self._told)}")])
+            ):
                 continue
             self._budget.spend(len(possible))
             for text in possible:
                 code = joined([Field(text), *rest])
                 if self._is_new(code):
                     self._follow(Code(code), place._replace(depth=place.depth + 1))
+            # A program with other words is no shell: `$PYTHON -m build`.
+            is_code = not (printed or rest) or (rest and _CODE_OPTION.fullmatch(rest[0].text))
+            for text, scope in list(self._told.items()) if is_code else ():
+                if self._is_new(Field(text)):
+                    self._read_doubted(text, place._replace(depth=place.depth + 1, scope=scope))
 
     def _follow_feed(self, feed: Feed, inner: Stdin, place: _Place) -> None:
-        self.unreadable |= feed.unseen
+        if feed.unseen:
+            self._doubt("", place)
         if (id(feed), inner) in self._followed:
             return
         self._followed[id(feed), inner] = feed

@@ -13,6 +13,8 @@ __all__ = ["StatementReader"]
 _LINES = re.compile(r"(?:[ \t\n]|\\\n|#[^\n]*)+")
 _COMMENT = re.compile(r"#[^\n]*")
 _OPERATOR = re.compile(r";;&|;;|;&|;|&&|&|\|\||\|&|\||\(|\)|\n")
+# Before parentheses, quotes or an assignment begin no function: `x='f() { '` sets x.
+_NO_NAME = re.compile(r"['\"`$\\]|=$")
 _FUNCTION = re.compile(r"[ \t]*\([ \t]*\)")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^\]\s]*\])?(\+?)=", re.ASCII)
 _BEFORE_COMPOUND = re.compile(
@@ -244,7 +246,7 @@ class StatementReader:
         if keyword == "!" or prefix is not None:
             return end if prefix is None else prefix.end()
         function = _FUNCTION.match(self._source, end)
-        if function is not None and keyword and not keyword.endswith("="):
+        if function is not None and keyword and not _NO_NAME.search(keyword):
             self._reading.functions = True
             self._script.write("x()")
             return function.end()

@@ -264,7 +264,7 @@ class WordReader:
         """Pass over ``${...}`` or ``$[...]``, noticing the code inside."""
         source, inside = self._source, FieldBuilder()
         close = "}" if source[start + 1] == "{" else "]"
-        at = start + 2
+        at, hides = start + 2, False
         while at < self._end and source[at] != close:
             mark = source[at]
             if mark in "$`":
@@ -273,13 +273,20 @@ class WordReader:
                 at = self._quoted(at + 1, self._end, inside, _IN_QUOTES)
             elif mark == "'" and not quoted:
                 at = self._single(at, inside)
+                hides = True
             elif mark == "\\":
+                inside.add(source[at + 1 : at + 2])
                 at += 2
             else:
                 run = _IN_BRACES.match(source, at)
+                inside.add(run.group() if run is not None else mark)
                 at = run.end() if run is not None else at + 1
         if at >= self._end:
             return self._give_up(start, builder)
+        subscript = inside.whole().text.partition("[")[2] if hides else ""
+        if subscript:
+            # It is worked out although it is quoted: `${x:'a[$(code)]'}`.
+            self._rewritten(f": {subscript}", start, at + 1, True)
         if source.startswith(_FUNCTION_SUBSTITUTIONS, start):
             # New shells run what is inside; whether this brace closes it, we only guess.
             self._reading.substitutes = self._reading.broken = True

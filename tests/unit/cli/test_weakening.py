@@ -96,6 +96,15 @@ def test_an_agent_that_updates_itself_is_known_by_its_place(exe: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "name",
+    ["codex-x86_64-unknown-linux-musl", "codex-x86_64-un", "node-copilot", "gemini-cli",
+     "copilot-linux-x64", "opencode-darwin-arm64", "claude.exe", "goose_linux"],
+)  # fmt: skip
+def test_an_agents_program_is_known_as_it_is_packed(name: str) -> None:
+    assert find_agent([Process(name=name)]) == f"`{name}`"
+
+
+@pytest.mark.parametrize(
     "process",
     [
         Process(exe="/home/u/claude/run", argv=("/home/u/claude/run",)),

@@ -159,3 +159,17 @@ def test_a_script_that_is_written_and_run_is_read(guard: Guard) -> None:
     assert guard(written + "bash run.sh").verdict is Verdict.DENY
     assert guard(written + "cat run.sh").verdict is Verdict.PASS
     assert guard("echo 'rm -rf ~' > x.sh; sh ./x.sh").verdict is Verdict.DENY
+    for runs in ("sh < x.sh", "bash -e x.sh", "bash -o errexit ./x.sh", ". x.sh", "source ./x.sh"):
+        assert guard(f"echo 'rm -rf ~' > x.sh; {runs}").verdict is Verdict.DENY, runs
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        '$PYTHON -m pytest -k "rm -rf ~"',
+        'git commit -m "remove rm -rf ~" && eval "$(ssh-agent -s)"',
+        'git commit -m "no more rm -rf ~" && $EDITOR x',
+    ],
+)
+def test_a_text_beside_what_cannot_be_seen_is_no_code(guard: Guard, command: str) -> None:
+    assert guard(command).verdict is not Verdict.DENY

@@ -45,7 +45,7 @@ _SAVES = lazy(r"-[a-zA-Z]*[OJo].*|--(?:remote|output).*")
 _EXTRACTS = lazy(r"-?[a-zA-Z]*x[a-zA-Z]*|--(?:extract|get)")
 _DIRS = "|".join(map(re.escape, (*AGENT_DIRS, *SHARED_DIRS)))
 _AIM = lazy(
-    rf"(?i)(?:.*[/=:]|-[a-z])?(?:{_DIRS}|\.local/bin)"
+    rf"(?i)(?:.*[/=:]|-[a-z])?(?:{_DIRS}|\.local/bin|\.local/state/hookline|\.config/hookline)"
     r"(?:/(?:hooks|plugins?|extensions|dev-mods|installed-plugins|hookline)(?:[./].*)?)?/?"
 )
 _PROGRAM = lazy(r"(?:^|[\s/(`])hookline(?:-client)?(?=[\s)`'\"]|$)")

@@ -133,10 +133,11 @@ def run_later(acts: Sequence[Act], traces: Traces, world: World) -> Iterator[Fin
     bodies = _bodies(acts, traces)
     if not fetched and not bodies:
         return
-    for act in acts:
+    for number, act in enumerate(acts):
         runs = [act.words[0]] if "/" in act.words[0] else []
-        if act.name in SHELLS or act.name in _INTERPRETERS:
-            runs += [word for word in act.words[1:2] if not word.startswith("-")]
+        if act.name in SHELLS or act.name in _INTERPRETERS or act.name in (".", "source"):
+            runs += [word for word in act.words[1:] if not word.startswith("-")]
+            runs += traces.read_by.get(number, ())
         for word in runs:
             if _name(word) in fetched:
                 yield fatal(
