@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import shlex
+import subprocess
+import sys
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -621,3 +623,17 @@ def test_everyday_tools_of_every_platform_go_on(name: str, tmp_path: Path) -> No
     assert obeyed(name, event, tmp_path).does == Does.GOES_ON
     command = PreToolUse(tool=tool("shell", command="ls"), session_id="s1", cwd=str(tmp_path))
     assert obeyed(name, command, tmp_path).does == Does.GOES_ON
+
+
+def test_an_interpreter_that_was_started_by_a_roundabout_path_is_protected_too() -> None:
+    folder, name = os.path.split(sys.executable)
+    roundabout = os.path.join(folder, "..", os.path.basename(folder), name)
+    code = "from hookline.builtin._agent_files import ASKED_FILES; print(*ASKED_FILES, sep='\\n')"
+    done = subprocess.run(
+        [roundabout, "-c", f"import hookline.builtin.protect_paths; {code}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert sys.executable in done.stdout.splitlines()

@@ -163,6 +163,7 @@ _SIMPLE: Mapping[str, str] = {
     "after a here-document": "cat <<'E O'\n$(\nE O\n{}",
     "time": "time {}",
     "time of a group": "time {{ {}; }}",
+    "time of a function": "time function f {{ {}; }}; f",
     "coproc": "coproc {}; wait",
     "coproc of a group": "coproc {{ {}; }}; wait",
     "named coproc": "coproc C {{ {}; }}; wait",

@@ -71,7 +71,7 @@ ASKED_FILES: tuple[str, ...] = (
     *("**/.claude/plugins", "**/.claude/dev-mods", "**/.gemini/extensions", "**/.codex/plugins"),
     *("**/bin/hookline", "**/bin/hookline-client", "**/tools/hookline", "**/venvs/hookline"),
     *(f"**/{kind}-packages/{name}" for kind in ("site", "dist") for name in ("hookline", "*.pth")),
-    *(sys.executable, os.path.realpath(sys.executable), _PACKAGE),
+    *(os.path.abspath(sys.executable), os.path.realpath(sys.executable), _PACKAGE),
 )
 """Plugins, and hookline's own programs: a person is asked before they are changed."""
 

@@ -19,7 +19,7 @@ _FUNCTION = re.compile(r"[ \t]*\([ \t]*\)")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^\]\s]*\])?(\+?)=", re.ASCII)
 _BEFORE_COMPOUND = re.compile(
     r"(?:time(?:[ \t]+-p)?|coproc(?:[ \t]+\w+)?)[ \t]+"
-    r"(?=[({!]|(?:if|while|until|for|select|case|time|coproc|\[\[)[ \t\n])"
+    r"(?=[({!]|(?:if|while|until|for|select|case|function|time|coproc|\[\[)[ \t\n])"
 )
 # A name that no operator follows, which arithmetic cannot hold: ``rm -rf x``, ``reboot``.
 _PROGRAM = (
