@@ -84,3 +84,14 @@ class Support(Struct, frozen=True, kw_only=True):
     def find(self, native: str) -> EventSupport | None:
         """The event with this native name."""
         return self.events.get(native)
+
+    def own_name(self, name: str) -> str:
+        """The platform's own spelling of an event's name, where only the spelling is another."""
+        if name in self.events:
+            return name
+        plain = _plain(name)
+        return next((each for each in self.events if _plain(each) == plain), name)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").casefold()

@@ -55,6 +55,9 @@ class Exchange:
         call = self.call
         named = registry.dialect(self.named) if self.named and self.named != AUTO else None
         self.client = named
+        if named is not None and self.name:
+            # Else a gate in another spelling would be an event that nobody knows.
+            self.name = named.support.own_name(self.name)
         joint = find_joint_client(self.named, self.name, call.payload, call.env)
         if joint is not None:
             self.client = joint

@@ -80,6 +80,17 @@ class TestClaudeCodesFile:
         assert effect.does >= Does.BLOCKS
         assert "MK_DENY" in effect.reason + effect.context
 
+    @pytest.mark.parametrize(
+        "spelled", ["PRETOOLUSE", "pre_tool_use", "pretooluse", "pre-tool-use"]
+    )
+    def test_a_gate_in_another_spelling_is_that_gate(self, machine: Machine, spelled: str) -> None:
+        machine.trust(RULES)
+        for named in ("claude-code", "copilot", "codex", "gemini"):
+            words = {"tool_name": "Bash", "tool_input": {"command": "never"}}
+            event = "BEFORETOOL" if named == "gemini" else spelled
+            done = call(machine, words | {"cwd": str(machine.project)}, named, event)
+            assert "MK_DENY" in done.out + done.err, named
+
     @pytest.mark.parametrize("name", OTHERS)
     def test_an_ask_lets_nothing_through_unasked(self, machine: Machine, name: str) -> None:
         machine.trust(RULES)
