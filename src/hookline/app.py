@@ -18,8 +18,8 @@ from hookline.model.events import Event, ToolEvent
 from hookline.model.hook import Hook, Layer
 from hookline.model.journal import JournalSettings
 from hookline.model.ports import PinnedFiles, Services
-from hookline.store.answers import Answers, FirstAnswers
-from hookline.store.memory import BriefMemories, SessionMemories
+from hookline.store.duplicate_calls import Answers, FirstAnswers
+from hookline.store.session_state import BriefMemories, SessionMemories
 from hookline.store.sessions import MemoryRoots, SessionRoots
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from hookline.daemon.instance import run_dir
 from hookline.daemon.status import Status
 from hookline.model.outcome import Reply
 from hookline.pipeline.journals import journal_file
-from hookline.store.journal.ledger import Busy, Ledger
+from hookline.store.journal.writer import Busy, Ledger
 from support.clients import claude_code
 from support.clients.effects import Does, Effect
 from support.serving import eventually

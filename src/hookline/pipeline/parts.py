@@ -14,7 +14,7 @@ from hookline.pipeline.call import Call, LineOptions
 if TYPE_CHECKING:
     from hookline.app import App
     from hookline.pipeline.journals import Journals
-    from hookline.store.answers import FirstAnswers
+    from hookline.store.duplicate_calls import FirstAnswers
 
 __all__ = ["Parts"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from hookline.model.waiting import needs_loop
-from hookline.store.answers import FRESH, Answered, Arrival, Packed, Slot
+from hookline.store.duplicate_calls import FRESH, Answered, Arrival, Packed, Slot
 
 __all__ = ["BriefAnswers"]
 

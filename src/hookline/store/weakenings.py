@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from hookline.model.errors import HooklineError
-from hookline.store.memory import SessionMemories
+from hookline.store.session_state import SessionMemories
 from hookline.store.sessions import DAY, open_sessions
 
 __all__ = ["last_weakening", "record_weakening"]

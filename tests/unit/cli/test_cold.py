@@ -17,7 +17,7 @@ from hookline.cli._ending import Ended, run_light
 from hookline.model.events import Stop
 from hookline.model.waiting import needs_loop
 from hookline.pipeline.journals import journal_file
-from hookline.store.answers import Answers, Arrival
+from hookline.store.duplicate_calls import Answers, Arrival
 from hookline.store.journal.reader import Reader
 
 # As `python -m hookline`, but it says at the end what was loaded.

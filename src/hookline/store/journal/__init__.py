@@ -4,12 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hookline.store.journal.group_commit import SqliteJournal
     from hookline.store.journal.once import OnceJournal, write_once
-    from hookline.store.journal.writer import SqliteJournal
 
 __all__ = ["OnceJournal", "SqliteJournal", "write_once"]
 
-_HOMES = {"OnceJournal": "once", "write_once": "once", "SqliteJournal": "writer"}
+_HOMES = {"OnceJournal": "once", "write_once": "once", "SqliteJournal": "group_commit"}
 
 
 def __getattr__(name: str) -> Any:

@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from hookline.model.journal import Entry, JournalSettings
 from hookline.store.journal.files import sync_log
-from hookline.store.journal.ledger import Busy, Ledger
 from hookline.store.journal.recording import Row, row_of
+from hookline.store.journal.writer import Busy, Ledger
 
 __all__ = ["OnceJournal", "write_once"]
 

@@ -1,257 +1,320 @@
-"""The journal of a process that answers many events: commits in the loop, syncs beside it.
+"""Rows into the file, and what to do when that fails. Knows no event loop.
 
-A commit costs less than handing it to a thread would. What waits for the disk, which is a sync or a
-checkpoint, is done by one thread and delays no answer.
+A row is written, kept for later, or lost and counted; whatever happens is said in one sentence for
+the person, and nothing is raised but that somebody else is writing at this moment.
 """
 
-import asyncio
+import os
 import sqlite3
-import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from time import monotonic, sleep
+from typing import Any
 
-from hookline.model.journal import Entry, JournalSettings
-from hookline.secrets import looked_through
-from hookline.store.journal.files import is_damage
-from hookline.store.journal.keeper import Keeper
-from hookline.store.journal.ledger import Busy, Ledger
-from hookline.store.journal.once import write_once
-from hookline.store.journal.recording import Row, row_of
-from hookline.store.journal.retention import Retention
+from hookline.store.journal.backlog import Backlog
+from hookline.store.journal.files import (
+    PAGE,
+    identity,
+    in_words,
+    is_busy,
+    is_damage,
+    opened,
+    set_aside,
+    sync_log,
+    transaction,
+)
+from hookline.store.journal.recording import Row
+from hookline.store.journal.schema import INSERT
+from hookline.store.journal.spill import Late, are_late
 
-if TYPE_CHECKING:
-    from hookline.store.journal.postgres import Shipper
+__all__ = ["Busy", "Ledger"]
 
-__all__ = ["SqliteJournal"]
+_FIRST_PAUSE, _LAST_PAUSE = 0.25, 10.0
+_CATCH_UP = 1 << 20
 
-SYNC_EVERY = 0.15
-CHECKPOINT_EVERY = 8 << 20
-PRUNE_EVERY = 600.0
-# A process that only inserts a row is done in less; one that holds the file for longer than this
-# must not hold up an agent.
-BUSY_LIMIT = 0.1
-_BUSY_PAUSE = 0.002
-# Some seconds in all: nobody waits for them any more.
-_LAST_TRIES = 3_000
-_LAST_LOOKS = 100
-_STEPS = 16
-_DEFAULT = JournalSettings()
+# A commit of another process's is mostly over after these seconds. Whoever holds the file for
+# longer is waited for beside other work.
+_MOMENTS = (0.00005,)
+
+# The row is at fault, not the file: to try it again would keep all others out.
+_UNWRITABLE = (
+    OverflowError,
+    UnicodeError,
+    sqlite3.InterfaceError,
+    sqlite3.ProgrammingError,
+    sqlite3.IntegrityError,
+    sqlite3.DataError,
+)
 
 
-class SqliteJournal:
-    """One file that many events at once are written to; an implementation of ``Journal``."""
+class Busy(Exception):
+    """Another process is writing; nothing was written, and nothing is lost."""
 
-    def __init__(self, path: str, settings: JournalSettings = _DEFAULT) -> None:
-        self._settings = settings
-        self._full = settings.durability == "full"
-        self._payload_cap = settings.payload_kb << 10
-        self._max_bytes = settings.max_mb << 20
-        self._ledger = Ledger(path, full=self._full)
-        self._shipper = _shipper(path, settings.dsn) if settings.dsn else None
-        hold = self._shipper.watermark if self._shipper is not None else ""
-        self._keeper = Keeper(path, Retention.of(settings, hold=hold))
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="hookline-journal")
-        self._waiting: list[tuple[Row, asyncio.Future[str]]] = []
-        self._busy_since: float | None = None
-        self._turn_taken = False
-        self._flushing: asyncio.Handle | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._retry: asyncio.TimerHandle | None = None
-        self._upkeep: asyncio.Task[None] | None = None
-        self._dirty = False
-        self._hurry = False
-        self._pruned_at = -PRUNE_EVERY  # on a machine that has just been started, too
-        self._since_pruning = 0
-        self._warning = ""
-        self._closed = False
 
-    async def write(self, entry: Entry) -> str:
-        """Returns when the entry will survive this process; never raises."""
-        if self._closed:
-            # Settings changed, or the process is about to end, while this event was judged.
-            return write_once(self._ledger.path, entry, self._settings)
+class Ledger:
+    """One journal file, open for writing; opened when it is first needed."""
+
+    def __init__(self, path: str, *, full: bool = False) -> None:
+        """``full`` syncs each commit."""
+        self.path = path
+        self.backlog = Backlog()
+        self.written = 0
+        """How many bytes, about: a checkpoint is due when there are many."""
+        self._full = full
+        self._log = f"{path}-wal"
+        self._connection: sqlite3.Connection | None = None
+        self._calm: sqlite3.Cursor | None = None
+        """Of the connection, but only while all is well and nothing older waits to be written."""
+        self._seen: tuple[int, int] | None = None
+        self._log_seen: tuple[int, int] | None = None
+        self.trouble = ""
+        """Why nothing can be written at the moment; empty when all is well."""
+        self._late = Late(path)
+        self._locked = False
+        """Whether the trouble is that somebody else does not let go of the file."""
+        self._pause = _FIRST_PAUSE
+        self._retry_at = 0.0
+        self._told_lost = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a file to be synced."""
+        return self._connection is not None
+
+    @property
+    def waiting(self) -> int:
+        """How many rows are still to be written."""
+        return len(self.backlog) + self._late.count
+
+    def pause(self) -> float:
+        """How long to wait before trying again is of any use; 0 when all is well."""
+        return max(self._retry_at - monotonic(), 0.001) if self.trouble else 0.0
+
+    def write_one(self, row: Row) -> str:
+        """The same as ``write`` for one row, by the shortest way while all is well."""
+        cursor = self._calm
+        if cursor is None or not self._is_there():
+            return self.write((row,))
         try:
-            row = row_of(entry, payload_cap=self._payload_cap)
+            # A statement by itself is a transaction.
+            cursor.execute(INSERT, row.columns)
+        except Exception:
+            # Nothing was written. Why not is found out where there is time for it.
+            return self.write((row,))
+        self.written += row.size + _PAGES
+        return ""
+
+    def write(self, rows: Sequence[Row]) -> str:
+        """Commits the rows; a warning for the person, or nothing. Raises Busy."""
+        if self.trouble and monotonic() < self._retry_at:
+            return self._kept(rows)
+        return self.write_now(rows)
+
+    def write_now(self, rows: Sequence[Row]) -> str:
+        """The same, however short ago it failed."""
+        try:
+            note = self._written(rows)
+        except Busy:
+            raise
         except Exception as error:
-            # Nothing that was not looked at is ever stored.
-            self._ledger.backlog.lost += 1
-            return f"the journal has lost event {entry.id}: {type(error).__name__}: {error}"
-        looked_through(row.size)
-        loop = asyncio.get_running_loop()
-        # The first of a turn of the loop is committed at once, which is all there is with one
-        # agent at work. Others of the same turn share one commit; a sync is always shared.
-        if not (self._full or self._turn_taken or self._waiting):
-            self._turn_taken = True
-            loop.call_soon(self._turn_over)
+            # Of whatever kind it is: an answer waits for this, and must not fail with it.
+            self.close()
+            self._locked = False
+            return self._keep(rows, in_words(error))
+        if self.trouble or self.backlog.lost != self._told_lost:
+            note = note or self._relief()
+        if self._calm is None and self._connection is not None and not self.waiting:
+            self._calm = self._connection.cursor()
+        return note
+
+    def locked(self, rows: Sequence[Row]) -> str:
+        """Keeps rows that nobody waits for any longer; a warning for the person."""
+        self._locked = True
+        return self._keep(rows, "another process has it locked")
+
+    def _keep(self, rows: Sequence[Row], why: str) -> str:
+        self.trouble, self._calm = why, None
+        self._retry_at = monotonic() + self._pause
+        self._pause = min(self._pause * 2, _LAST_PAUSE)
+        return self._kept(rows)
+
+    def _kept(self, rows: Sequence[Row]) -> str:
+        # A file is of no use where the disk is full, or the journal not ours to write.
+        if self._locked and (not rows or self._late.add(rows)):
+            where, count = "in a file beside it", self._late.count
+        else:
+            self.backlog.add(rows)
+            where, count = "in memory", len(self.backlog)
+        lost = f", {self.backlog.lost} are lost" if self.backlog.lost else ""
+        return (
+            f"the journal {self.path} cannot be written: {self.trouble}. Verdicts are not "
+            f"affected; {count} events wait {where}{lost}."
+        )
+
+    def _relief(self) -> str:
+        lost = self.backlog.lost - self._told_lost
+        self.trouble, self._pause, self._told_lost = "", _FIRST_PAUSE, self.backlog.lost
+        self._locked = False
+        return f"the journal {self.path} has lost {lost} events; it is written again." * bool(lost)
+
+    def _written(self, rows: Sequence[Row]) -> str:
+        note = self._disturbed() if self._connection is not None else ""
+        try:
+            self._insert_patiently(rows)
+        except sqlite3.Error as error:
+            if is_busy(error):
+                raise Busy from error
+            if not is_damage(error):
+                raise
+            note = self.set_aside(error)
+            self._insert(rows)
+        return note
+
+    def _is_there(self) -> bool:
+        """Whether nobody took the files away; what became of them says ``_disturbed``."""
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return False
+        return (
+            found.st_size > 0
+            and (found.st_dev, found.st_ino) == self._seen
+            # Half the price of asking whether it is still the same log.
+            and os.access(self._log, os.F_OK)
+        )
+
+    def look_after(self) -> bool:
+        """To be called now and then: takes in what others could not write; whether there was any.
+
+        And the next write sees to a log that is not ours any more. What is written until then goes
+        into the old file before that is set aside.
+        """
+        if self._calm is not None and identity(self._log) != self._log_seen:
+            self._calm = None
+        # Whatever is wrong with the journal, the next row will run into it, too.
+        with suppress(sqlite3.Error, OSError):
+            if self._connection is not None and self._take_in(self._connection):
+                self._retry_at = 0.0  # nobody has it locked any more
+                return True
+        return False
+
+    def _take_in(self, connection: sqlite3.Connection) -> bool:
+        """Writes what waits beside the journal, ours and what others have left; whether any did.
+
+        Raises sqlite3.Error and OSError, and then all of it is still there.
+        """
+        if not are_late(self.path) or not self._is_same():
+            return False
+        with transaction(connection), self._late.taken_in() as taken:
+            self._put(connection, taken.rows)
+            connection.execute("COMMIT")
+            # What was on the disk must be there when the files go, in the journal that others see.
+            sync_log(self.path)
+            if not self._is_same():
+                raise OSError("the journal was taken away")
+        if taken.damaged:
+            self.backlog.lost += taken.damaged
+            self._calm = None  # so that the next write says it
+        self.written += (len(taken.rows) + 1) * _PAGES
+        return bool(taken.rows)
+
+    def _is_same(self) -> bool:
+        """Whether what we have open is what stands under the journal's name."""
+        logged = self._log_seen is None or identity(self._log) == self._log_seen
+        return logged and identity(self.path) == self._seen
+
+    def _disturbed(self) -> str:
+        """What somebody did to the files while they were open, in words; mostly nothing."""
+        if identity(self.path) != self._seen:
+            self.close()
+            return f"the journal {self.path} was removed while in use; a new one was begun."
+        # In both cases we alone would still see a journal: others find an empty one, or none.
+        if not os.stat(self.path).st_size:
+            return self.set_aside("it was emptied while in use")
+        if self._log_seen is not None and identity(self._log) != self._log_seen:
+            with suppress(sqlite3.Error):
+                self._checkpoint()  # the old one is whole then
+            return self.set_aside("its log was removed while in use")
+        return ""
+
+    def _checkpoint(self) -> None:
+        assert self._connection is not None
+        self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+
+    def set_aside(self, error: sqlite3.Error | str) -> str:
+        """Gives a damaged file another name; the next write begins a new one. Raises OSError."""
+        seen = self._seen or identity(self.path)
+        self.close()
+        aside = set_aside(self.path, seen)
+        old = f", the old one is {aside}" if aside else ""
+        return f"the journal was damaged ({error}): a new one was begun{old}."
+
+    def _insert_patiently(self, rows: Sequence[Row]) -> None:
+        """As ``_insert``, a moment later while a commit of another process is under way."""
+        # To open it waits by itself, and longer.
+        for moment in _MOMENTS if self._connection is not None else ():
             try:
-                warning = self._ledger.write_one(row)
-            except Busy:
-                pass
+                self._insert(rows)
+            except sqlite3.Error as error:
+                if not is_busy(error):
+                    raise
+                sleep(moment)
             else:
-                ordinary = not (warning or self._warning or row.session_end or self._shipper)
-                if ordinary and self._timer is not None:  # so there is nothing to see to
-                    return ""
-                return self._wrote(warning, row.session_end)
-        done: asyncio.Future[str] = loop.create_future()
-        self._waiting.append((row, done))
-        if self._flushing is None:
-            self._flushing = loop.call_soon(self._flush)
-        return await done
-
-    def _turn_over(self) -> None:
-        self._turn_taken = False
-
-    def _flush(self) -> None:
-        """Commits all that waits, in one transaction."""
-        self._flushing = None
-        batch, rows = self._waiting, [row for row, _ in self._waiting]
-        loop = asyncio.get_running_loop()
-        try:
-            warning = self._ledger.write(rows)
-        except Busy:
-            now = loop.time()
-            self._busy_since = self._busy_since or now
-            if now - self._busy_since < BUSY_LIMIT and not self._closed:
-                if now - self._busy_since < _BUSY_PAUSE:
-                    # A commit takes less: meanwhile there may be more to be written with this.
-                    self._flushing = loop.call_soon(self._flush)
-                else:
-                    self._flushing = loop.call_later(_BUSY_PAUSE, self._flush)
                 return
-            warning = self._ledger.locked(rows)
-        self._busy_since = None
-        self._waiting = []
-        warning = self._wrote(warning, any(row.session_end for row in rows))
-        for _, done in batch:
-            if not done.done():
-                done.set_result(warning)
+        self._insert(rows)
 
-    def _wrote(self, warning: str, session_end: bool) -> str:
-        """Sees to what follows a commit; the warning, or one that was waiting to be said."""
-        if self._closed:
-            return warning
-        self._follow_up(session_end)
-        if self._shipper is not None:
-            self._shipper.nudge()
-            warning = warning or self._shipper.warning()
-        if self._warning and not warning:
-            warning, self._warning = self._warning, ""
-        return warning
-
-    def _follow_up(self, session_end: bool) -> None:
-        loop = asyncio.get_running_loop()
-        self._dirty = True
-        self._hurry = self._hurry or session_end
-        if self._upkeep is None:
-            if self._hurry:
-                self._begin_upkeep()
-            elif self._timer is None:
-                self._timer = loop.call_later(SYNC_EVERY, self._begin_upkeep)
-        if self._retry is None and self._ledger.waiting:
-            self._retry = loop.call_later(self._ledger.pause(), self._catch_up)
-
-    def _catch_up(self) -> None:
-        """Tries again to write what could not be written, though no event comes."""
-        self._retry = None
-        if not self._ledger.waiting or self._closed:
-            return
-        try:
-            note = self._ledger.write(())
-        except Busy:
-            self._retry = asyncio.get_running_loop().call_later(BUSY_LIMIT, self._catch_up)
-            return
-        if not self._ledger.pause():  # else the next event is told by itself
-            self._warning = note or self._warning
-        self._follow_up(session_end=False)
-
-    def _begin_upkeep(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = None
-        self._dirty = self._hurry = False
-        self._upkeep = asyncio.get_running_loop().create_task(self._keep_up())
-
-    async def _keep_up(self) -> None:
-        """Syncs; and when it is time, moves the log into the file and forgets the oldest."""
-        loop = asyncio.get_running_loop()
-        try:
-            if self._ledger.is_open:
-                # Where each commit is synced, the log has to be ready for the next ones.
-                step = self._keeper.make_room if self._full else self._keeper.sync
-                await loop.run_in_executor(self._worker, step)
-                # There may be more of it; and then it is time for the next look.
-                self._dirty = self._ledger.look_after() or self._dirty
-                if self._ledger.written > CHECKPOINT_EVERY:
-                    self._since_pruning += self._ledger.written
-                    self._ledger.written = 0
-                    await loop.run_in_executor(self._worker, self._keeper.checkpoint)
-                await self._prune(loop)
-        except (OSError, sqlite3.Error) as error:
-            self._warning = self._disorder(error)
-        finally:
-            self._upkeep = None
-            if self._dirty and not self._closed:
-                pause = 0.0 if self._hurry else SYNC_EVERY
-                self._timer = loop.call_later(pause, self._begin_upkeep)
-
-    def _disorder(self, error: OSError | sqlite3.Error) -> str:
-        if isinstance(error, sqlite3.Error) and is_damage(error):
+    def _insert(self, rows: Sequence[Row]) -> None:
+        connection = self._connection or self._open()
+        if self._late.count:
             with suppress(OSError):
-                return self._ledger.set_aside(error)
-        return f"the journal cannot be kept in order: {error}."
+                self._take_in(connection)
+        older = self.backlog.first(_CATCH_UP) if self.backlog else ()
+        together = (*older, *rows)
+        columns = [row.columns for row in together]
+        if len(columns) == 1:
+            self._put(connection, columns)
+        else:
+            with transaction(connection):
+                self._put(connection, columns)
+                connection.execute("COMMIT")
+        self.written += sum(row.size for row in together) + _PAGES
+        self.backlog.drop(len(older))
+        if self._log_seen is None:
+            self._log_seen = identity(self._log)
 
-    async def _prune(self, loop: asyncio.AbstractEventLoop) -> None:
-        """A few small steps, and more of them while nothing else is to do."""
-        much = self._since_pruning > self._max_bytes // 16
-        if not much and loop.time() < self._pruned_at + PRUNE_EVERY:
-            return
-        steps = 0
-        while await loop.run_in_executor(self._worker, self._keeper.prune):
-            steps += 1
-            if self._keeper.unshipped:
-                self._warning = self._keeper.confession()
-            if self._closed or (self._dirty and steps >= _STEPS):
-                return
-        self._pruned_at, self._since_pruning = loop.time(), 0
+    def _put(self, connection: sqlite3.Connection, rows: Sequence[Sequence[Any]]) -> None:
+        try:
+            connection.executemany(INSERT, rows)
+        except _UNWRITABLE:
+            # One of them is at fault. Those before it are there already, and not taken twice.
+            for row in rows:
+                try:
+                    connection.execute(INSERT, row)
+                except _UNWRITABLE:
+                    self.backlog.lost += 1
 
-    async def aclose(self) -> None:
-        """Writes what is left, syncs and closes."""
-        if self._closed:
-            return
-        self._closed = True
-        for handle in (self._timer, self._retry, self._flushing):
-            if handle is not None:
-                handle.cancel()
-        if self._waiting:
-            self._flush()
-        if self._upkeep is not None:
-            await asyncio.wait([self._upkeep])
-        if self._shipper is not None:
-            await self._shipper.aclose()
-        await asyncio.get_running_loop().run_in_executor(self._worker, self._finish)
-        self._worker.shutdown()
+    def _open(self) -> sqlite3.Connection:
+        try:
+            connection = opened(self.path, full=self._full)
+        finally:
+            self._seen = identity(self.path)
+        self._connection = connection
+        with suppress(sqlite3.Error, OSError):
+            self._take_in(connection)
+        return connection
 
-    def _finish(self) -> None:
-        ledger = self._ledger
-        for _ in range(_LAST_TRIES):
-            before = ledger.waiting
-            try:
-                if before:
-                    ledger.write_now(())
-            except Busy:
-                time.sleep(_BUSY_PAUSE)
-                continue
-            if ledger.waiting == before:
-                break
-        for _ in range(_LAST_LOOKS):
-            if not ledger.look_after():
-                break
-        self._keeper.close(sync=ledger.is_open)
-        ledger.leave()
+    def leave(self) -> None:
+        """The last ``close``: what still waits beside it is for the next to open it."""
+        self.close()
+        self._late.leave()
+
+    def close(self) -> None:
+        """Gives the file back; the next write opens it again."""
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+        self._connection = self._calm = self._seen = self._log_seen = None
 
 
-def _shipper(path: str, dsn: str) -> "Shipper":
-    from hookline.store.journal.postgres import Shipper
-
-    return Shipper(path, dsn)
+# A commit writes whole pages: of the events, of their index and now and then of what leads there.
+_PAGES = 3 * PAGE

@@ -10,8 +10,8 @@ import pytest
 
 from hookline.model.journal import JournalSettings
 from hookline.store.journal.files import connected
-from hookline.store.journal.keeper import Keeper
 from hookline.store.journal.retention import Retention, prune, size_of
+from hookline.store.journal.upkeep import Keeper
 from support.journals import a_journal, all_rows, an_entry, until, write_all
 
 NOW = datetime.now(UTC)
@@ -95,7 +95,7 @@ def test_a_clock_that_jumped_is_not_believed(
     write_all(path, [an_entry() for _ in range(4)])
     careful = Keeper(str(path), Retention(keep_days=7, max_bytes=MUCH))
     real = time.time
-    monkeypatch.setattr("hookline.store.journal.keeper.time.time", lambda: real() + 365 * 86_400)
+    monkeypatch.setattr("hookline.store.journal.upkeep.time.time", lambda: real() + 365 * 86_400)
     assert not careful.prune()
     careful.close(sync=False)
     assert len(all_rows(path)) == 4
@@ -108,7 +108,7 @@ def test_a_clock_that_was_ahead_before_the_start_makes_nothing_old(
     path = tmp_path / "journal.db"
     write_all(path, [an_entry() for _ in range(50)])
     real = time.time
-    monkeypatch.setattr("hookline.store.journal.keeper.time.time", lambda: real() + 365 * 86_400)
+    monkeypatch.setattr("hookline.store.journal.upkeep.time.time", lambda: real() + 365 * 86_400)
     # What is written meanwhile says so, too, and is no proof of it.
     write_all(path, [an_entry(at=days_ago(-365))])
     careful = Keeper(str(path), Retention(keep_days=keep_days, max_bytes=MUCH))

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from hookline.store.journal import late as late_rows
+from hookline.store.journal import spill as late_rows
 from hookline.store.journal import write_once
 from hookline.store.journal.backlog import Backlog
-from hookline.store.journal.late import Late
-from hookline.store.journal.ledger import Ledger
 from hookline.store.journal.recording import Row, row_of
+from hookline.store.journal.spill import Late
+from hookline.store.journal.writer import Ledger
 from support.journals import a_journal, all_rows, an_entry, until, write_all
 
 
@@ -225,7 +225,7 @@ def test_a_file_goes_only_when_what_was_in_it_is_on_the_disk(
         raise OSError("the disk does not answer")
 
     with monkeypatch.context() as patched:
-        patched.setattr("hookline.store.journal.ledger.sync_log", fails)
+        patched.setattr("hookline.store.journal.writer.sync_log", fails)
         assert not ledger.look_after()
     assert len(files(path)) == 1
     assert ledger.look_after()
@@ -286,7 +286,7 @@ def test_where_no_file_can_be_made_the_rows_are_said_not_to_be_safe(tmp_path: Pa
 def test_files_that_nobody_takes_in_do_not_fill_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hookline.store.journal.late._MOST_FILES", 2)
+    monkeypatch.setattr("hookline.store.journal.spill._MOST_FILES", 2)
     path = tmp_path / "journal.db"
     said = []
     for _ in range(3):
@@ -300,8 +300,8 @@ def test_files_that_nobody_takes_in_do_not_fill_the_disk(
 def test_bytes_that_nobody_takes_in_do_not_fill_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hookline.store.journal.late._FULL", 1_000)
-    monkeypatch.setattr("hookline.store.journal.late._MOST_BYTES", 4_000)
+    monkeypatch.setattr("hookline.store.journal.spill._FULL", 1_000)
+    monkeypatch.setattr("hookline.store.journal.spill._MOST_BYTES", 4_000)
     path = tmp_path / "journal.db"
     late, some = Late(str(path)), rows(50)
     kept = [late.add([row]) for row in some]
@@ -374,7 +374,7 @@ def test_one_whose_file_is_taken_away_before_it_is_locked_makes_another(
 def test_more_than_memory_holds_is_safe_in_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hookline.store.journal.late._FULL", 50_000)
+    monkeypatch.setattr("hookline.store.journal.spill._FULL", 50_000)
     path = tmp_path / "journal.db"
     write_once(str(path), an_entry())
     some = [row_of(an_entry(payload=b"x" * 20_000)) for _ in range(20)]

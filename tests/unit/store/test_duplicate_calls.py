@@ -23,8 +23,8 @@ from hookline.model.events import Event, PreToolUse, Stop
 from hookline.model.outcome import Outcome, Substitution
 from hookline.model.tools import CANONICAL_TOOLS, tool
 from hookline.model.waiting import needs_loop
-from hookline.store.answers import FRESH, KEPT, Answered, Answers, Arrival, FirstAnswers
 from hookline.store.brief_answers import BriefAnswers
+from hookline.store.duplicate_calls import FRESH, KEPT, Answered, Answers, Arrival, FirstAnswers
 
 HIDDEN = "MK_SECRET"
 
@@ -71,7 +71,7 @@ def clock() -> Clock:
 
 @pytest.fixture(autouse=True)
 def each_call_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hookline.store.answers._SWEEPS", 256)
+    monkeypatch.setattr("hookline.store.duplicate_calls._SWEEPS", 256)
 
 
 @pytest.fixture
@@ -486,10 +486,10 @@ class TestTrouble:
 FIRST = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[2])
-from test_answers import arrival, shell
+from test_duplicate_calls import arrival, shell
 from hookline.model.answers import deny
 from hookline.model.outcome import Outcome
-from hookline.store.answers import Answers
+from hookline.store.duplicate_calls import Answers
 
 async def first():
     async with Answers(sys.argv[1]).once(arrival(shell(), "one")) as slot:

@@ -21,10 +21,16 @@ from hookline.store.journal import (
     OnceJournal,
     SqliteJournal,
     files,
-    keeper,
-    ledger,
     write_once,
-    writer,
+)
+from hookline.store.journal import (
+    group_commit as writer,
+)
+from hookline.store.journal import (
+    upkeep as keeper,
+)
+from hookline.store.journal import (
+    writer as ledger,
 )
 from hookline.store.journal.backlog import Backlog
 from hookline.store.journal.recording import row_of
@@ -201,7 +207,7 @@ def test_a_commit_is_synced_soon_and_the_end_of_a_session_at_once(
         async with a_journal(path) as journal:
             await journal.write(an_entry())
             await until(lambda: len(synced) == 1)
-            monkeypatch.setattr("hookline.store.journal.writer.SYNC_EVERY", 3600.0)
+            monkeypatch.setattr("hookline.store.journal.group_commit.SYNC_EVERY", 3600.0)
             await journal.write(an_entry())
             await journal.write(an_entry(SessionEnd(session_id="s")))
             await until(lambda: len(synced) == 2)
