@@ -13,8 +13,9 @@ from hookline.model.errors import HooklineError
 from hookline.model.events import PreToolUse, Stop, UserPromptSubmit
 from hookline.model.journal import JournalSettings
 from hookline.model.tools import tool
-from hookline.store.journal.postgres_reader import PostgresReader
-from hookline.store.journal.reader import Filter, NoJournal, Reader
+from hookline.store.journal.filters import Filter
+from hookline.store.journal.postgres import PostgresReader
+from hookline.store.journal.reader import NoJournal, Reader
 from support.journals import a_journal, a_run, an_entry, shell, shipped
 from support.postgres import Server
 

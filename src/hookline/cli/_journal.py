@@ -131,7 +131,7 @@ def opened(home: str, dsn: str | None) -> Iterator[JournalReader]:
     from hookline.store.journal.reader import NoJournal, Reader
 
     if dsn is not None:
-        from hookline.store.journal.postgres_reader import PostgresReader
+        from hookline.store.journal.postgres import PostgresReader
 
         reader: Reader | PostgresReader = PostgresReader(dsn)
     else:

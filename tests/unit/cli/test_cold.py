@@ -92,7 +92,7 @@ def test_where_only_rules_are_in_force_no_event_loop_is_loaded(
     answer, loaded = place.loaded(command)
     assert said in answer
     assert bool(said) == ('"deny"' in answer)
-    assert "hookline.store.journal.once" in loaded
+    assert "hookline.store.journal.writer" in loaded
     assert "asyncio" not in loaded
 
 

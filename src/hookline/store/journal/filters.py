@@ -1,28 +1,20 @@
-"""Which events are wanted, and what is told of them; the same for every database."""
+"""Which events are wanted, in the SQL of SQLite and of PostgreSQL."""
 
 import json
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
 
-__all__ = [
-    "SUMMARY",
-    "Filter",
-    "SessionSummary",
-    "conditions",
-    "escaped",
-    "in_json",
-    "micros",
-    "moment",
-]
+from hookline.store.journal.schema import COLUMNS, micros, moment
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+__all__ = ["POSTGRES", "SQLITE", "SUMMARY", "Dialect", "Filter", "SessionSummary", "conditions"]
 
-BLOCKED = "verdict IN ('ask', 'deny', 'halt', 'failed')"
+_OTHER_VERDICT = "verdict != 'pass'"
+_BLOCKED = "verdict IN ('ask', 'deny', 'halt', 'failed')"
 SUMMARY = (
-    "session_id, max(dialect), count(*), sum(CASE WHEN " + BLOCKED + " THEN 1 ELSE 0 END), "
+    "session_id, max(dialect), count(*), sum(CASE WHEN " + _BLOCKED + " THEN 1 ELSE 0 END), "
     "min(at), max(at)"
 )
 """The columns of a ``SessionSummary``, for events that are grouped by session."""
@@ -31,13 +23,12 @@ SUMMARY = (
 # of a text has a backslash before it there, so no text can be taken for any of these. Context,
 # notices and rewritten outputs are not among them: hooks that talk would hide the deny before them.
 # Variables are: where a client cannot set them, it is told deny instead.
-_SAID = (
+_TELLING = (
     *(f'"verdict":"{verdict}"' for verdict in ("allow", "ask", "deny", "halt")),
     *(f'"rewrite":{{"{part}":' for part in ("input", "prompt", "env")),
     '"follow_up":[',
     '"failed":"',
 )
-_TELLING = " OR ".join(("verdict != 'pass'", *(f"instr(said, '{each}') > 0" for each in _SAID)))
 
 
 class Filter(Struct, frozen=True, kw_only=True):
@@ -85,59 +76,86 @@ class SessionSummary(Struct, frozen=True):
         return cls(session_id, dialect, events, int(blocked), moment(first), moment(last))
 
 
-def micros(time: datetime) -> int:
-    """As times are stored: microseconds since 1970."""
-    return int(time.timestamp() * 1e6)
+class Dialect(Struct, frozen=True):
+    """Where two databases differ."""
+
+    table: str
+    find_text: str
+    """Where a text stands in another one; 0 when it is not there."""
+    like: str
+    """Compares without regard to capital letters in ASCII."""
+    payload: str
+    """Compares the payload, which may be no text at all."""
+    id_begins: str
+    """With the beginning and the first text behind all that begin so; an index is used."""
 
 
-def moment(stored: int) -> datetime:
-    """The time that was stored."""
-    return _EPOCH + timedelta(microseconds=stored)
+SQLITE = Dialect(
+    table="events",
+    find_text="instr",
+    like="LIKE ? ESCAPE '!'",
+    payload="CAST(payload AS TEXT) LIKE ? ESCAPE '!'",
+    id_begins="id >= ? AND id < ?",
+)
+POSTGRES = Dialect(
+    table="hookline.events",
+    find_text="strpos",
+    like="ILIKE ? ESCAPE '!'",
+    # As PostgreSQL spells bytes.
+    payload="encode(payload, 'escape') ILIKE encode(convert_to(?, 'UTF8'), 'escape') ESCAPE '!'",
+    id_begins="id ~>=~ ? AND id ~<~ ?",
+)
 
 
-def conditions(
-    wanted: Filter, contains: Callable[[str], tuple[str, list[str]]]
-) -> tuple[str, list[Any]]:
-    """The filter in SQL with a ``?`` for each value; ``contains`` says how a text is looked for."""
-    found: list[tuple[str, list[Any]]] = []
+def conditions(wanted: Filter, dialect: Dialect) -> tuple[str, list[Any]]:
+    """The filter in SQL, and a value for each ``?`` in it."""
+    parts: list[str] = []
+    values: list[Any] = []
+
+    def add(condition: str, *of: Any) -> None:
+        parts.append(condition)
+        values.extend(of)
+
+    for column in COLUMNS:
+        if column.is_filter and (value := getattr(wanted, column.name)) is not None:
+            add(f"{column.name} = ?", value)
     if wanted.session is not None:
-        found.append(("substr(session_id, 1, ?) = ?", [len(wanted.session), wanted.session]))
-    if wanted.event is not None:
-        found.append(("event = ?", [wanted.event]))
-    if wanted.verdict is not None:
-        found.append(("verdict = ?", [wanted.verdict]))
+        add("substr(session_id, 1, ?) = ?", len(wanted.session), wanted.session)
     if wanted.tool is not None:
         either = "(lower(tool_kind) = lower(?) OR lower(tool_name) = lower(?))"
-        found.append((either, [wanted.tool, wanted.tool]))
+        add(either, wanted.tool, wanted.tool)
     if wanted.hook is not None:
         name = wanted.hook.replace("\n", " ")
-        found.append(("instr(hooks, ?) > 0", [f"\n{name}\n"]))
+        add(f"{dialect.find_text}(hooks, ?) > 0", f"\n{name}\n")
     if wanted.project is not None:
         # As it was stored, also where the name is no UTF-8.
-        name = in_json(wanted.project.encode("utf-8", "replace").decode())
-        found.append(("instr(said, ?) > 0", [f'"project_dir":"{name}"']))
+        name = _in_json(wanted.project.encode("utf-8", "replace").decode())
+        add(f"{dialect.find_text}(said, ?) > 0", f'"project_dir":"{name}"')
     if wanted.telling:
-        found.append((f"({_TELLING})", []))
-    if wanted.dialect is not None:
-        found.append(("dialect = ?", [wanted.dialect]))
+        found = [f"{dialect.find_text}(said, '{each}') > 0" for each in _TELLING]
+        add(f"({' OR '.join((_OTHER_VERDICT, *found))})")
     if wanted.since is not None:
-        found.append(("at >= ?", [micros(wanted.since)]))
+        add("at >= ?", micros(wanted.since))
     if wanted.until is not None:
-        found.append(("at <= ?", [micros(wanted.until)]))
+        add("at <= ?", micros(wanted.until))
     if wanted.after_seq is not None:
-        found.append(("seq > ?", [wanted.after_seq]))
+        add("seq > ?", wanted.after_seq)
     if wanted.text is not None:
-        found.append(contains(wanted.text))
-    return " AND ".join(each for each, _ in found) or "1 = 1", [
-        value for _, values in found for value in values
-    ]
+        add(*_look_for(wanted.text, dialect))
+    return " AND ".join(parts) or "1 = 1", values
 
 
-def escaped(text: str) -> str:
-    """For LIKE … ESCAPE '!': nothing in it stands for anything else."""
-    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+def _look_for(text: str, dialect: Dialect) -> Sequence[str]:
+    """The condition that it stands anywhere, and its values."""
+    raw, in_json = (
+        f"%{each.replace('!', '!!').replace('%', '!%').replace('_', '!_')}%"
+        for each in (text, _in_json(text))
+    )
+    places = (f"said {dialect.like}", dialect.payload, dialect.payload)
+    names = (f"session_id {dialect.like}", f"tool_name {dialect.like}")
+    return (f"({' OR '.join((*places, *names))})", in_json, in_json, raw, raw, raw)
 
 
-def in_json(text: str) -> str:
+def _in_json(text: str) -> str:
     """As the text reads inside a JSON string, where quotes and line feeds are escaped."""
     return json.dumps(text, ensure_ascii=False)[1:-1]

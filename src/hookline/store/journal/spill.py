@@ -1,4 +1,4 @@
-"""Rows for which the journal was locked for too long: in files beside it, until they are in it.
+"""Rows that could not be written: in files beside the journal while it is locked, else in memory.
 
 An answer does not wait for whoever holds the journal, and what was answered must survive this
 process. A file belongs to the process that has it locked. One that nobody has locked was left
@@ -8,6 +8,7 @@ behind, and whoever writes to the journal next puts what is in it where it belon
 import os
 import stat
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from struct import Struct as Layout
@@ -16,17 +17,17 @@ from typing import Any
 import msgspec
 
 from hookline.store.journal.files import sync
-from hookline.store.journal.recording import Row
-from hookline.store.journal.schema import MIGRATIONS
+from hookline.store.journal.schema import MIGRATIONS, Row
 
-__all__ = ["Late", "are_late"]
+__all__ = ["Spill"]
 
 # What is taken in is taken in by somebody who answers others, too.
 _FULL = 4 << 20
 _FILES_AT_ONCE = 16
-# While nobody takes anything in, the disk must not fill.
+# While nobody takes anything in, neither the disk nor memory must fill.
 _MOST_BYTES = 64 << 20
 _MOST_FILES = 1_000
+_MOST_MEMORY = 16 << 20
 _TRIES = 3
 # Rows have the columns of one schema: those of another are for whoever changes it to convert.
 _ENDING = f".v{len(MIGRATIONS)}"
@@ -34,25 +35,55 @@ _DAMAGED = ".damaged"
 _HEADER = Layout(">II")
 
 
-def _directory(path: str) -> str:
-    return f"{path}-late"
-
-
-class Late:
+class Spill:
     """The rows of one process that wait; there is a file of it only while some do."""
 
     def __init__(self, path: str) -> None:
-        self._directory = _directory(path)
+        """``path`` is the journal's."""
+        self._directory = f"{path}-late"
         self._name = ""
         self._file = -1
         self._size = 0
-        self.count = 0
-        """How many rows are in the file at hand."""
+        self._in_file = 0
+        self._held: deque[Row] = deque()
+        self._held_bytes = 0
+        self.lost = 0
+        """How many are nowhere: for the oldest there was no memory."""
 
-    def add(self, rows: Sequence[Row]) -> bool:
+    @property
+    def count(self) -> int:
+        """How many rows wait, of this process."""
+        return self._in_file + len(self._held)
+
+    @property
+    def held(self) -> Sequence[Row]:
+        """Those in memory, the oldest first."""
+        return self._held
+
+    def add(self, rows: Sequence[Row], *, in_file: bool) -> str:
+        """Keeps rows until they can be written; where, and how many are there now, in words."""
+        if in_file and self.add_to_file(rows):
+            return f"{self._in_file} events wait in a file beside it"
+        for row in rows:
+            self._held.append(row)
+            self._held_bytes += row.size
+        while self._held_bytes > _MOST_MEMORY:
+            self._held_bytes -= self._held.popleft().size
+            self.lost += 1
+        lost = f", {self.lost} are lost" if self.lost else ""
+        return f"{len(self._held)} events wait in memory{lost}"
+
+    def forget_held(self) -> None:
+        """Those in memory are written."""
+        self._held.clear()
+        self._held_bytes = 0
+
+    def add_to_file(self, rows: Sequence[Row]) -> bool:
         """Whether these will survive this process, and the machine. Never raises."""
+        if not rows:
+            return True
         try:
-            record = _record(rows)
+            record = _encode_record(rows)
             if self._size >= _FULL:
                 self.leave()
             if self._file < 0:
@@ -65,7 +96,7 @@ class Late:
             self._cut()
             return False
         self._size += len(record)
-        self.count += len(rows)
+        self._in_file += len(rows)
         return True
 
     def _begin(self) -> None:
@@ -114,21 +145,29 @@ class Late:
     def leave(self) -> None:
         """To whoever takes it in."""
         if self._file >= 0:
-            _unlock(self._file)
+            import fcntl
+
+            with suppress(OSError):
+                # Also for a child that has it open, too.
+                fcntl.flock(self._file, fcntl.LOCK_UN)
             os.close(self._file)
-        self._name, self._file, self._size, self.count = "", -1, 0, 0
+        self._name, self._file, self._size, self._in_file = "", -1, 0, 0
+
+    def has_files(self) -> bool:
+        """Whether something may be waiting beside this journal, whoever has put it there."""
+        return bool(self._list_files())
 
     @contextmanager
-    def taken_in(self) -> Iterator["Taken"]:
-        """Rows to be written: ours, and those that nobody has in hand any more.
+    def take_in(self) -> Iterator["Taken"]:
+        """Rows to be written: ours, and those in files that nobody has in hand any more.
 
-        If no error ends it they are forgotten. Not all at once, where there are very many. Raises
-        OSError where no file can be opened any more.
+        If no error ends it the files are forgotten. Not all at once, where there are very many.
+        Raises OSError where no file can be opened any more.
         """
         files: list[_File] = []
         taken = Taken()
         try:
-            for file in self._files():
+            for file in self._open_files():
                 files.append(file)
                 taken.add(file)
                 if taken.size >= _FULL or len(files) >= _FILES_AT_ONCE:
@@ -136,18 +175,26 @@ class Late:
             yield taken
             for file in files:
                 file.forget()
-            if self._file >= 0:
-                self.leave()
+            self.leave()
         finally:
             for file in files:
                 file.close()
 
-    def _files(self) -> Iterator["_File"]:
-        if self.count:
+    def _open_files(self) -> Iterator["_File"]:
+        if self._in_file:
             yield _File(os.dup(self._file), self._name)
-        for name in _names(self._directory):
-            if name != self._name and (handle := _opened(name)) >= 0:
+        for name in self._list_files():
+            if name != self._name and (handle := _open(name)) >= 0:
                 yield _File(handle, name)
+
+    def _list_files(self) -> Sequence[str]:
+        try:
+            names = os.listdir(self._directory)
+        except OSError:
+            return ()
+        return sorted(
+            os.path.join(self._directory, name) for name in names if name.endswith(_ENDING)
+        )
 
 
 class Taken:
@@ -188,13 +235,13 @@ class _File:
             left = self.size = os.fstat(self._handle).st_size
             # Of a record that is not all there, its writer was killed before it was answered.
             while left > _HEADER.size:
-                length, checked = _HEADER.unpack(file.read(_HEADER.size))
+                length, checksum = _HEADER.unpack(file.read(_HEADER.size))
                 left -= _HEADER.size + length
                 if left < 0:
                     break
                 body = file.read(length)
                 try:
-                    if not length or crc32(body) != checked:
+                    if not length or crc32(body) != checksum:
                         raise msgspec.DecodeError("this is no record")
                     rows += msgspec.msgpack.decode(body, type=list[list[Any]])
                 except msgspec.DecodeError:
@@ -223,35 +270,14 @@ def _lock(handle: int) -> None:
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _unlock(handle: int) -> None:
-    """Also for a child that has it open, too."""
-    import fcntl
-
-    with suppress(OSError):
-        fcntl.flock(handle, fcntl.LOCK_UN)
-
-
-def _record(rows: Sequence[Row]) -> bytes:
+def _encode_record(rows: Sequence[Row]) -> bytes:
     from zlib import crc32
 
     body = msgspec.msgpack.encode([row.columns for row in rows])
     return _HEADER.pack(len(body), crc32(body)) + body
 
 
-def are_late(path: str) -> bool:
-    """Whether something may be waiting beside this journal."""
-    return bool(_names(_directory(path)))
-
-
-def _names(directory: str) -> Sequence[str]:
-    try:
-        names = os.listdir(directory)
-    except OSError:
-        return ()
-    return sorted(os.path.join(directory, name) for name in names if name.endswith(_ENDING))
-
-
-def _opened(name: str) -> int:
+def _open(name: str) -> int:
     """The file, locked; -1 when it is in somebody's hand, or nothing that we have made."""
     try:
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

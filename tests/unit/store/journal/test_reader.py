@@ -13,8 +13,9 @@ from hookline.model.answers import Answer, Rewrite, ask, deny
 from hookline.model.errors import HooklineError
 from hookline.model.events import PreToolUse, Stop, UserPromptSubmit
 from hookline.model.tools import tool
-from hookline.store.journal import write_once
-from hookline.store.journal.reader import Filter, Reader
+from hookline.store.journal.filters import Filter
+from hookline.store.journal.reader import Reader
+from hookline.store.journal.writer import write_once
 from support.journals import a_journal, a_run, an_entry, new_id, shell, write_all
 
 T0 = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -294,5 +295,5 @@ def test_reading_changes_nothing(path: str) -> None:
     with Reader(path) as reader:
         reader.query()
         with pytest.raises(HooklineError, match="readonly"):
-            reader._rows("DELETE FROM events")
+            reader._fetch("DELETE FROM events")
     assert Path(path).read_bytes() == before
