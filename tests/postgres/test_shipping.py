@@ -15,9 +15,9 @@ from hookline.model.errors import HooklineError
 from hookline.model.journal import JournalSettings
 from hookline.store.journal import postgres
 from hookline.store.journal.files import connect
-from hookline.store.journal.filters import Filter
 from hookline.store.journal.group_commit import SqliteJournal
 from hookline.store.journal.postgres import PG_MIGRATIONS, Machine, PostgresReader, watermark
+from hookline.store.journal.reader import Filter
 from hookline.store.journal.writer import write_once
 from support.journals import a_journal, all_rows, an_entry, shipped, until, write_all
 from support.postgres import Server

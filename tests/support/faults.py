@@ -235,7 +235,7 @@ class World:
         try:
             return not writer.write(())
         finally:
-            writer.leave()
+            writer.close()
 
     def is_sound(self) -> bool:
         """Whether the journal is a whole database."""

@@ -18,7 +18,7 @@ from hookline.model.journal import Recorded
 from hookline.model.text import visible
 from hookline.model.tools import ToolKind
 from hookline.pipeline.journals import journal_file
-from hookline.store.journal.filters import Filter
+from hookline.store.journal.reader import Filter
 
 __all__ = [
     "JournalReader",

@@ -17,10 +17,8 @@ __all__ = [
     "connect",
     "describe_error",
     "file_identity",
-    "grow_log",
     "is_busy",
     "is_damage",
-    "is_log_grown",
     "open_journal",
     "quote_path",
     "set_aside",
@@ -32,8 +30,6 @@ __all__ = [
 DAMAGED = "journal-damaged-"
 _DAMAGED_KEPT = 3
 _COMPANIONS = ("-wal", "-shm")
-_GROWN = 12 << 20
-_STEP = 2 << 20
 
 PAGE = 8192
 """An event and its payload are in one, mostly, and a commit has fewer of them to write."""
@@ -108,27 +104,6 @@ def _make(path: str) -> int:
     return found.st_size
 
 
-def is_log_grown(path: str) -> bool:
-    """Whether the log has room for all that is written to it between two checkpoints."""
-    return os.stat(f"{path}-wal").st_size >= _GROWN
-
-
-def grow_log(connection: sqlite3.Connection, path: str) -> None:
-    """Makes room in the log, in small steps: to sync a file that grows costs half as much again.
-
-    Zeros are no frame to any reader. The lock keeps others from appending meanwhile; it is not
-    held while the disk is waited for. Raises OSError and sqlite3.Error.
-    """
-    handle = os.open(f"{path}-wal", os.O_WRONLY | os.O_CLOEXEC)
-    try:
-        with transaction(connection):
-            size = os.fstat(handle).st_size
-            os.pwrite(handle, bytes(max(min(_STEP, _GROWN - size), 0)), size)
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def sync_log(path: str) -> None:
     """Returns when all commits are on the disk; without a log they are. Raises OSError."""
     try:
@@ -136,7 +111,7 @@ def sync_log(path: str) -> None:
     except FileNotFoundError:
         return
     try:
-        os.fsync(handle)
+        sync(handle)
     finally:
         os.close(handle)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hookline.model.journal import Entry, JournalSettings
 from hookline.secrets import looked_through
-from hookline.store.journal.files import is_damage
+from hookline.store.journal.files import is_damage, sync_log
 from hookline.store.journal.schema import Row, make_row
 from hookline.store.journal.upkeep import Retention, Upkeep
 from hookline.store.journal.writer import Writer, write_once
@@ -120,7 +120,7 @@ class SqliteJournal:
             elif self._timer is None:
                 self._timer = loop.call_later(SYNC_EVERY, self._begin_upkeep)
         if self._retry is None and self._writer.spill.count:
-            self._retry = loop.call_later(self._writer.pause(), self._catch_up)
+            self._retry = loop.call_later(self._writer.pause() or SYNC_EVERY, self._catch_up)
 
     def _catch_up(self) -> None:
         """Tries again to write what could not be written, though no event comes."""
@@ -144,9 +144,8 @@ class SqliteJournal:
         loop = asyncio.get_running_loop()
         try:
             if self._writer.is_open:
-                # Where each commit is synced, the log has to be ready for the next ones.
-                step = self._upkeep.make_room if self._full else self._upkeep.sync
-                await loop.run_in_executor(self._thread, step)
+                if not self._full:
+                    await loop.run_in_executor(self._thread, sync_log, self._writer.path)
                 # There may be more of it; and then it is time for the next look.
                 self._dirty = self._writer.look_after() or self._dirty
                 if self._writer.written > CHECKPOINT_EVERY:
@@ -202,8 +201,11 @@ class SqliteJournal:
         for _ in range(_LAST_LOOKS):
             if not writer.look_after():
                 break
-        self._upkeep.close(sync=writer.is_open)
-        writer.leave()
+        if writer.is_open:
+            with suppress(OSError):
+                sync_log(writer.path)
+        self._upkeep.close()
+        writer.close()
 
 
 def _make_shipper(path: str, dsn: str) -> "Shipper":

@@ -20,8 +20,7 @@ from msgspec import Struct
 
 from hookline.model.errors import HooklineError
 from hookline.store.journal.files import connect, file_identity
-from hookline.store.journal.filters import POSTGRES
-from hookline.store.journal.reader import NoJournal, Queries
+from hookline.store.journal.reader import POSTGRES, NoJournal, Queries
 from hookline.store.journal.schema import COLUMN_NAMES, COLUMNS, FLAG, POSTGRES_COLUMNS
 
 if TYPE_CHECKING:

@@ -36,7 +36,6 @@ __all__ = [
     "make_row",
     "micros",
     "migrate",
-    "moment",
 ]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -51,7 +50,7 @@ def micros(time: datetime) -> int:
     return int(time.timestamp() * 1e6)
 
 
-def moment(stored: int) -> datetime:
+def _moment(stored: int) -> datetime:
     """The time that was stored."""
     return _EPOCH + timedelta(microseconds=stored)
 
@@ -110,7 +109,7 @@ def _tell_details(text: str) -> Mapping[str, Any]:
 COLUMNS: Sequence[Column] = (
     Column("id", TEXT, lambda facts: facts.names[0]),
     Column("attempt", NUMBER, lambda facts: facts.entry.attempt),
-    Column("at", NUMBER, lambda facts: micros(facts.entry.at), lambda at: {"at": moment(at)}),
+    Column("at", NUMBER, lambda facts: micros(facts.entry.at), lambda at: {"at": _moment(at)}),
     Column("ns", NUMBER, lambda facts: facts.entry.ns),
     Column("dialect", TEXT, lambda facts: facts.names[1], is_filter=True),
     Column("native_event", TEXT, lambda facts: facts.names[2]),

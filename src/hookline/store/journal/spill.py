@@ -1,8 +1,7 @@
 """Rows that could not be written: in files beside the journal while it is locked, else in memory.
 
 An answer does not wait for whoever holds the journal, and what was answered must survive this
-process. A file belongs to the process that has it locked. One that nobody has locked was left
-behind, and whoever writes to the journal next puts what is in it where it belongs.
+process. Whoever writes to the journal next puts what is in the files where it belongs.
 """
 
 import os
@@ -21,14 +20,13 @@ from hookline.store.journal.schema import MIGRATIONS, Row
 
 __all__ = ["Spill"]
 
-# What is taken in is taken in by somebody who answers others, too.
 _FULL = 4 << 20
-_FILES_AT_ONCE = 16
+_FILES_AT_ONCE = 64
 # While nobody takes anything in, neither the disk nor memory must fill.
 _MOST_BYTES = 64 << 20
-_MOST_FILES = 1_000
+_MOST_FILES = 10_000
+_LOOK_EVERY = 16
 _MOST_MEMORY = 16 << 20
-_TRIES = 3
 # Rows have the columns of one schema: those of another are for whoever changes it to convert.
 _ENDING = f".v{len(MIGRATIONS)}"
 _DAMAGED = ".damaged"
@@ -36,15 +34,13 @@ _HEADER = Layout(">II")
 
 
 class Spill:
-    """The rows of one process that wait; there is a file of it only while some do."""
+    """The rows of one process that wait, and the files of all."""
 
     def __init__(self, path: str) -> None:
         """``path`` is the journal's."""
         self._directory = f"{path}-late"
-        self._name = ""
-        self._file = -1
-        self._size = 0
-        self._in_file = 0
+        self._own: dict[str, int] = {}
+        self._made = 0
         self._held: deque[Row] = deque()
         self._held_bytes = 0
         self.lost = 0
@@ -52,8 +48,12 @@ class Spill:
 
     @property
     def count(self) -> int:
-        """How many rows wait, of this process."""
-        return self._in_file + len(self._held)
+        """How many rows of this process wait."""
+        return self._in_files + len(self._held)
+
+    @property
+    def _in_files(self) -> int:
+        return sum(self._own.values())
 
     @property
     def held(self) -> Sequence[Row]:
@@ -63,7 +63,7 @@ class Spill:
     def add(self, rows: Sequence[Row], *, in_file: bool) -> str:
         """Keeps rows until they can be written; where, and how many are there now, in words."""
         if in_file and self.add_to_file(rows):
-            return f"{self._in_file} events wait in a file beside it"
+            return f"{self._in_files} events wait in a file beside it"
         for row in rows:
             self._held.append(row)
             self._held_bytes += row.size
@@ -80,78 +80,43 @@ class Spill:
 
     def add_to_file(self, rows: Sequence[Row]) -> bool:
         """Whether these will survive this process, and the machine. Never raises."""
-        if not rows:
-            return True
         try:
-            record = _encode_record(rows)
-            if self._size >= _FULL:
-                self.leave()
-            if self._file < 0:
-                self._begin()
-            if os.write(self._file, record) < len(record):
-                raise OSError("the disk is full")
-            sync(self._file)
+            if rows:
+                self._own[self._make_file(_encode_record(rows))] = len(rows)
         except Exception:
             # Of whatever kind it is: the rows are kept in memory then.
-            self._cut()
             return False
-        self._size += len(record)
-        self._in_file += len(rows)
         return True
 
-    def _begin(self) -> None:
+    def _make_file(self, record: bytes) -> str:
         os.makedirs(self._directory, mode=0o700, exist_ok=True)
+        if self._made % _LOOK_EVERY == 0 and not self._has_room():
+            raise OSError("nobody takes them in")
+        # In the order of their names is in the order of time.
+        name = os.path.join(self._directory, f"{time.time_ns():020}-{os.urandom(4).hex()}")
+        handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with open(handle, "wb", buffering=0) as file:
+                if file.write(record) < len(record):
+                    raise OSError("the disk is full")
+                sync(handle)
+            # Nobody sees half of it.
+            os.rename(name, name + _ENDING)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name)
+            raise
+        self._made += 1
+        return name + _ENDING
+
+    def _has_room(self) -> bool:
         files, size = 0, 0
         with os.scandir(self._directory) as found:
             for each in found:
                 with suppress(FileNotFoundError):  # somebody has just taken it in
                     size += each.stat(follow_symlinks=False).st_size
                     files += 1
-        if files >= _MOST_FILES or size >= _MOST_BYTES:
-            raise OSError("nobody takes them in")
-        for left in reversed(range(_TRIES)):
-            try:
-                self._make()
-            except (BlockingIOError, FileNotFoundError):
-                # Between making and locking it was nobody's, and somebody has cleared it away.
-                if not left:
-                    raise
-            else:
-                return
-
-    def _make(self) -> None:
-        # In the order of their names is in the order of time.
-        name = f"{time.time_ns():020}-{os.urandom(4).hex()}{_ENDING}"
-        name = os.path.join(self._directory, name)
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        handle = os.open(name, flags, 0o600)
-        try:
-            _lock(handle)
-            if not os.fstat(handle).st_nlink:
-                raise FileNotFoundError(name)
-        except OSError:
-            os.close(handle)
-            raise
-        self._file, self._name = handle, name
-
-    def _cut(self) -> None:
-        """Half a record would hide those that come after it."""
-        try:
-            if self._file >= 0:
-                os.ftruncate(self._file, self._size)
-        except OSError:
-            self.leave()
-
-    def leave(self) -> None:
-        """To whoever takes it in."""
-        if self._file >= 0:
-            import fcntl
-
-            with suppress(OSError):
-                # Also for a child that has it open, too.
-                fcntl.flock(self._file, fcntl.LOCK_UN)
-            os.close(self._file)
-        self._name, self._file, self._size, self._in_file = "", -1, 0, 0
+        return files < _MOST_FILES and size < _MOST_BYTES
 
     def has_files(self) -> bool:
         """Whether something may be waiting beside this journal, whoever has put it there."""
@@ -159,15 +124,18 @@ class Spill:
 
     @contextmanager
     def take_in(self) -> Iterator["Taken"]:
-        """Rows to be written: ours, and those in files that nobody has in hand any more.
+        """The rows to be written of the files that are there, if no error ends it forgotten.
 
-        If no error ends it the files are forgotten. Not all at once, where there are very many.
+        Not all at once, where there are very many: whoever takes them in answers others, too.
         Raises OSError where no file can be opened any more.
         """
         files: list[_File] = []
         taken = Taken()
         try:
-            for file in self._open_files():
+            for name in self._list_files():
+                if (handle := _open(name)) < 0:
+                    continue
+                file = _File(handle, name)
                 files.append(file)
                 taken.add(file)
                 if taken.size >= _FULL or len(files) >= _FILES_AT_ONCE:
@@ -175,26 +143,20 @@ class Spill:
             yield taken
             for file in files:
                 file.forget()
-            self.leave()
+            self._list_files()
         finally:
             for file in files:
                 file.close()
-
-    def _open_files(self) -> Iterator["_File"]:
-        if self._in_file:
-            yield _File(os.dup(self._file), self._name)
-        for name in self._list_files():
-            if name != self._name and (handle := _open(name)) >= 0:
-                yield _File(handle, name)
 
     def _list_files(self) -> Sequence[str]:
         try:
             names = os.listdir(self._directory)
         except OSError:
-            return ()
-        return sorted(
-            os.path.join(self._directory, name) for name in names if name.endswith(_ENDING)
-        )
+            names = []
+        found = [os.path.join(self._directory, name) for name in names if name.endswith(_ENDING)]
+        if self._own:  # others may have taken them in
+            self._own = {name: self._own[name] for name in found if name in self._own}
+        return sorted(found)
 
 
 class Taken:
@@ -263,13 +225,6 @@ class _File:
         os.close(self._handle)
 
 
-def _lock(handle: int) -> None:
-    """For as long as the file is open. Raises OSError where somebody else has it."""
-    import fcntl
-
-    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
 def _encode_record(rows: Sequence[Row]) -> bytes:
     from zlib import crc32
 
@@ -283,11 +238,14 @@ def _open(name: str) -> int:
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return -1
+    import fcntl
+
     try:
         found = os.fstat(handle)
         ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
         if ours and found.st_size <= _MOST_BYTES:
-            _lock(handle)
+            # An older hookline has a file locked while it adds to it.
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return handle
     except OSError:
         pass

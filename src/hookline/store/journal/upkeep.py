@@ -5,7 +5,6 @@ made; so retention goes in small ones. It takes what is too old, and the oldest 
 much; never the newest event, because the number that it has is what later ones are counted from.
 """
 
-import os
 import sqlite3
 import time
 from contextlib import suppress
@@ -17,10 +16,7 @@ from hookline.store.journal.files import (
     PAGE,
     connect,
     file_identity,
-    grow_log,
     is_busy,
-    is_log_grown,
-    sync,
     transaction,
 )
 
@@ -73,40 +69,12 @@ class Upkeep:
     def __init__(self, path: str, retention: Retention) -> None:
         self._path = path
         self._retention = retention
-        self._log = -1
         self._connection: sqlite3.Connection | None = None
         self._seen: tuple[int, int] | None = None
         self._shrinking = False
         self._clocks = time.time() - _steady()
         self.unshipped = 0
         """How many events retention took away before they were shipped."""
-
-    def sync(self) -> None:
-        """Returns when what was committed before is on the disk. Raises OSError."""
-        path = f"{self._path}-wal"
-        if self._log >= 0:
-            log = os.fstat(self._log)
-            if file_identity(path) != (log.st_dev, log.st_ino):
-                self._close_log()
-        if self._log < 0:
-            with suppress(FileNotFoundError):  # without a log, every commit was synced
-                self._log = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        if self._log >= 0:
-            sync(self._log)
-
-    def make_room(self) -> None:
-        """Sees to a log that need not grow, where every commit waits for a sync of it.
-
-        Raises sqlite3.Error.
-        """
-        try:
-            while not is_log_grown(self._path):
-                grow_log(self._connect(), self._path)
-        except OSError:
-            pass  # a full disk, or no log: nothing is lost but time
-        except sqlite3.Error as error:
-            if not is_busy(error):
-                raise
 
     def checkpoint(self) -> None:
         """Moves what is in the log into the file, so that the log can begin anew.
@@ -153,31 +121,19 @@ class Upkeep:
     def _connect(self) -> sqlite3.Connection:
         found = file_identity(self._path)
         if self._connection is not None and found != self._seen:
-            self._disconnect()
+            self.close()
         if self._connection is None:
             self._connection, self._seen = connect(self._path), found
             self._connection.execute(f"PRAGMA busy_timeout = {_PATIENCE}")
             self._connection.execute("PRAGMA synchronous = NORMAL")
         return self._connection
 
-    def close(self, *, sync: bool) -> None:
-        """Gives back all it holds, after a last sync."""
-        with suppress(OSError):
-            if sync:
-                self.sync()
-        self._close_log()
-        self._disconnect()
-
-    def _disconnect(self) -> None:
+    def close(self) -> None:
+        """Gives back all it holds."""
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 self._connection.close()
         self._connection = self._seen = None
-
-    def _close_log(self) -> None:
-        if self._log >= 0:
-            os.close(self._log)
-        self._log = -1
 
 
 def _steady() -> float:

@@ -231,11 +231,6 @@ class Writer:
         self._try_take_in(connection)
         return connection
 
-    def leave(self) -> None:
-        """The last ``close``: what still waits beside it is for the next to open it."""
-        self.close()
-        self.spill.leave()
-
     def close(self) -> None:
         """Gives the file back; the next write opens it again."""
         if self._connection is not None:
@@ -292,7 +287,7 @@ def write_once(
         if ends and writer.is_open and not writer.spill.count and _is_log_short(path):
             _left.append(writer)
         else:
-            writer.leave()
+            writer.close()
         # Whoever closes a journal last syncs it. Where it is still open, nobody did.
         if not full:
             with suppress(OSError):

@@ -96,7 +96,7 @@ def test_a_clock_that_jumped_is_not_believed(
     real = time.time
     monkeypatch.setattr("hookline.store.journal.upkeep.time.time", lambda: real() + 365 * 86_400)
     assert not careful.prune()
-    careful.close(sync=False)
+    careful.close()
     assert len(all_rows(path)) == 4
 
 
@@ -112,7 +112,7 @@ def test_a_clock_that_was_ahead_before_the_start_makes_nothing_old(
     write_all(path, [an_entry(at=days_ago(-365))])
     careful = Upkeep(str(path), Retention(keep_days=keep_days, max_bytes=MUCH))
     assert not careful.prune()
-    careful.close(sync=False)
+    careful.close()
     assert len(all_rows(path)) == 51
 
 

@@ -1,6 +1,7 @@
 """Rows that wait in a file beside a locked journal."""
 
 import asyncio
+import fcntl
 import os
 import resource
 import signal
@@ -36,7 +37,15 @@ def leave_behind(path: Path, rows: list[Row]) -> None:
     for row in rows:
         spill = Spill(str(path))
         assert spill.add_to_file([row])
-        spill.leave()
+
+
+def older_file(path: Path, rows: list[Row]) -> Path:
+    """As it was left by a hookline that added to one file again and again."""
+    directory = Path(f"{path}-late")
+    directory.mkdir(mode=0o700, exist_ok=True)
+    file = directory / f"{1:020}-{0:08x}.v1"
+    file.write_bytes(b"".join(spill_module._encode_record([row]) for row in rows))
+    return file
 
 
 def waiting(path: Path) -> list[str]:
@@ -55,22 +64,33 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def test_rows_of_a_process_that_goes_on_are_its_own(tmp_path: Path) -> None:
+def test_rows_of_a_process_that_goes_on_are_taken_in_by_the_next_to_write(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     spill, some = Spill(str(path)), rows(3)
-    assert spill.add_to_file(some[:2])
-    assert spill.add_to_file(some[2:])
-    assert waiting(path) == []
-    spill.leave()
+    assert spill.add(some[:2], in_file=True) == "2 events wait in a file beside it"
+    assert spill.add(some[2:], in_file=True) == "3 events wait in a file beside it"
     assert waiting(path) == ids(some)
     assert files(path) == [], "whoever took them has them"
+    assert not spill.has_files()
+    assert spill.count == 0
+
+
+def test_a_file_that_somebody_adds_to_is_left_to_him(tmp_path: Path) -> None:
+    """An older hookline keeps its file, and has it locked meanwhile."""
+    path = tmp_path / "journal.db"
+    some = rows(3)
+    file = older_file(path, some)
+    with open(file, "rb") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        assert waiting(path) == []
+    assert waiting(path) == ids(some)
+    assert files(path) == []
 
 
 def test_rows_that_could_not_be_taken_stay(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     spill, some = Spill(str(path)), rows(2)
     spill.add_to_file(some)
-    spill.leave()
 
     def in_vain() -> None:
         with Spill(str(path)).take_in():
@@ -89,17 +109,13 @@ def test_nobody_else_can_read_them(tmp_path: Path) -> None:
     (file,) = files(path)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
-    spill.leave()
 
 
 @pytest.mark.parametrize("cut", [1, 100])
 def test_what_was_only_half_written_hides_nothing_before_it(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "journal.db"
-    spill, some = Spill(str(path)), rows(3)
-    for row in some:
-        spill.add_to_file([row])
-    spill.leave()
-    (file,) = files(path)
+    some = rows(3)
+    file = older_file(path, some)
     os.truncate(file, file.stat().st_size - cut)
     assert waiting(path) == ids(some[:2])
 
@@ -111,16 +127,13 @@ def test_what_was_only_half_written_hides_nothing_before_it(tmp_path: Path, cut:
 )
 def test_what_nobody_can_read_is_kept_for_a_person_and_said(tmp_path: Path, damage: bytes) -> None:
     path = tmp_path / "journal.db"
-    spill, some = Spill(str(path)), rows(2)
-    spill.add_to_file(some[:1])
-    spill.add_to_file(some[1:])
-    spill.leave()
-    (file,) = files(path)
+    some = rows(2)
+    file = older_file(path, some)
     text = file.read_bytes()
     file.write_bytes(text[: len(text) // 2] + damage + text[len(text) // 2 + len(damage) :])
     writer = Writer(str(path))
     said = writer.write_now(rows(1))
-    writer.leave()
+    writer.close()
     assert some[0].columns[0] in {each.id for each in all_rows(path)}
     if damage == b"\xff" * 4:
         assert (said, files(path)) == ("", []), "as if its writer had been killed"
@@ -131,7 +144,7 @@ def test_what_nobody_can_read_is_kept_for_a_person_and_said(tmp_path: Path, dama
         assert kept.stat().st_size >= len(text)
 
 
-def test_after_a_write_that_failed_and_could_not_be_undone_another_file_is_begun(
+def test_a_write_that_failed_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "journal.db"
@@ -141,13 +154,13 @@ def test_after_a_write_that_failed_and_could_not_be_undone_another_file_is_begun
     def fails(*_: object) -> None:
         raise OSError("no more of this")
 
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "ftruncate", fails)
-        patched.setattr(spill_module, "sync", fails)
-        assert not spill.add_to_file(some[1:2])
+    for place, name in ((spill_module, "sync"), (os, "rename")):
+        with monkeypatch.context() as patched:
+            patched.setattr(place, name, fails)
+            assert not spill.add_to_file(some[1:2])
+        assert len(files(path)) == 1
     assert spill.add_to_file(some[2:])
-    spill.leave()
-    assert set(ids([some[0], some[2]])) <= set(waiting(path))
+    assert waiting(path) == ids([some[0], some[2]])
 
 
 def test_a_file_that_goes_while_others_are_counted_is_no_reason_to_fail(
@@ -170,8 +183,6 @@ def test_a_file_that_goes_while_others_are_counted_is_no_reason_to_fail(
     with monkeypatch.context() as patched:
         patched.setattr(os, "scandir", and_gone)
         assert spill.add_to_file(some)
-    spill.leave()
-    other.leave()
     assert waiting(path) == ids(some)
 
 
@@ -190,7 +201,7 @@ def test_ours_are_among_the_first_to_be_taken_in(tmp_path: Path) -> None:
     assert own[0].columns[0] in {each.id for each in all_rows(path)}
     while writer.look_after():
         pass
-    writer.leave()
+    writer.close()
     assert set(ids(older)) <= {each.id for each in all_rows(path)}
 
 
@@ -199,14 +210,13 @@ def test_nothing_goes_into_a_journal_that_was_taken_away(tmp_path: Path) -> None
     writer, spill, some = Writer(str(path)), Spill(str(path)), rows(5)
     writer.write(rows(1))
     spill.add_to_file(some)
-    spill.leave()
     for name in tmp_path.glob("journal.db*"):
         if name.is_file():
             name.unlink()
     assert not writer.look_after()
     assert len(files(path)) == 1
     assert "was removed while in use" in writer.write(rows(1))
-    writer.leave()
+    writer.close()
     assert set(ids(some)) <= {each.id for each in all_rows(path)}
 
 
@@ -227,7 +237,7 @@ def test_a_file_goes_only_when_what_was_in_it_is_on_the_disk(
         assert not writer.look_after()
     assert len(files(path)) == 1
     assert writer.look_after()
-    writer.leave()
+    writer.close()
     assert files(path) == []
     assert set(ids(some)) <= {each.id for each in all_rows(path)}
 
@@ -240,7 +250,7 @@ def test_events_are_written_again_as_soon_as_what_waited_was_taken_in(tmp_path: 
         writer.write_now([waited])
     assert writer.look_after()
     assert writer.write([after]) == "", "though it was said to be locked a moment ago"
-    writer.leave()
+    writer.close()
     assert set(ids([waited, after])) <= {each.id for each in all_rows(path)}
 
 
@@ -262,7 +272,6 @@ def test_what_is_no_file_of_ours_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     spill, some = Spill(str(path)), rows(1)
     spill.add_to_file(some)
-    spill.leave()
     (file,) = files(path)
     (file.parent / "a directory.v1").mkdir()
     os.mkfifo(file.parent / "a pipe.v1")
@@ -290,7 +299,6 @@ def test_files_that_nobody_takes_in_do_not_fill_the_disk(
     for _ in range(3):
         spill = Spill(str(path))
         said.append(spill.add_to_file(rows(1)))
-        spill.leave()
     assert said == [True, True, False]
     assert len(files(path)) == 2
 
@@ -299,11 +307,11 @@ def test_bytes_that_nobody_takes_in_do_not_fill_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hookline.store.journal.spill._FULL", 1_000)
+    monkeypatch.setattr("hookline.store.journal.spill._LOOK_EVERY", 1)
     monkeypatch.setattr("hookline.store.journal.spill._MOST_BYTES", 4_000)
     path = tmp_path / "journal.db"
     spill, some = Spill(str(path)), rows(50)
     kept = [spill.add_to_file([row]) for row in some]
-    spill.leave()
     assert 0 < kept.count(True) < 50
     assert sum(file.stat().st_size for file in files(path)) < 6_000
     found: list[str] = []
@@ -314,7 +322,7 @@ def test_bytes_that_nobody_takes_in_do_not_fill_the_disk(
 
 def test_many_files_are_taken_in_a_few_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
-    some = rows(40)
+    some = rows(150)
     leave_behind(path, some)
     found: list[str] = []
     turns = 0
@@ -345,28 +353,6 @@ def test_a_row_that_cannot_be_put_into_a_file_holds_nobody_up(tmp_path: Path) ->
     strange = structs.replace(rows(1)[0], columns=("\udcff",))
     assert not spill.add_to_file([strange])
     assert spill.add_to_file(rows(1))
-    spill.leave()
-
-
-def test_one_whose_file_is_taken_away_before_it_is_locked_makes_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "journal.db"
-    spill, some = Spill(str(path)), rows(1)
-    really, times = spill_module._lock, []
-
-    def after_another(handle: int) -> None:
-        times.append(handle)
-        if len(times) == 1:
-            assert waiting(path) == [], "it is empty, and taken away"
-        really(handle)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(spill_module, "_lock", after_another)
-        assert spill.add_to_file(some)
-    spill.leave()
-    assert len(times) == 3, "ours, the other's, and ours again"
-    assert waiting(path) == ids(some)
 
 
 def test_more_than_memory_holds_is_safe_in_files(
@@ -384,7 +370,7 @@ def test_more_than_memory_holds_is_safe_in_files(
     while writer.spill.count or files(path):
         assert writer.write_now(()) == ""
         writer.look_after()
-    writer.leave()
+    writer.close()
     assert set(ids(some)) <= {each.id for each in all_rows(path)}
 
 
@@ -431,7 +417,7 @@ def test_one_that_has_it_open_takes_them_in_when_it_looks_after_it(tmp_path: Pat
         writer.look_after()
         assert len(files(path)) == 1, "nothing is lost while it is locked"
     writer.look_after()
-    writer.leave()
+    writer.close()
     assert [each.id for each in all_rows(path)] == [own.columns[0], entry.id]
     assert files(path) == []
 
@@ -441,7 +427,6 @@ def test_rows_that_are_in_both_are_taken_once(tmp_path: Path) -> None:
     entry = an_entry()
     spill = Spill(str(path))
     spill.add_to_file([make_row(entry)])
-    spill.leave()
     write_all(path, [entry])
     assert [each.id for each in all_rows(path)] == [entry.id]
 
