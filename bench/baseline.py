@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from hookline.store.journal.files import PAGE
-from hookline.store.journal.schema import COLUMNS, INSERT, migrate
+from hookline.store.journal.schema import COLUMN_NAMES, INSERT, migrate
 
 __all__ = ["Rows", "inserts_per_second", "rows_in"]
 
@@ -26,19 +26,16 @@ class Rows(Struct, frozen=True):
 
     event: Sequence[Any]
     """In the order of the columns; the id comes first."""
-    payload: bytes
 
 
 def rows_in(journal: str) -> Rows:
     """Those of the last event in that journal."""
     with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as connection:
-        columns = ", ".join(COLUMNS)
-        found = connection.execute(
-            f"SELECT {columns}, payload FROM events ORDER BY seq DESC LIMIT 1"
-        )
-        *event, payload = found.fetchone()
-    assert COLUMNS[0] == "id"
-    return Rows(event, payload)
+        columns = ", ".join(COLUMN_NAMES)
+        found = connection.execute(f"SELECT {columns} FROM events ORDER BY seq DESC LIMIT 1")
+        event = found.fetchone()
+    assert COLUMN_NAMES[0] == "id"
+    return Rows(event)
 
 
 class _Writer(threading.Thread):
@@ -73,7 +70,7 @@ class _Writer(threading.Thread):
     def _write(
         self, connection: sqlite3.Connection, batch: list[tuple[str, threading.Lock]]
     ) -> None:
-        rest = (*self._rows.event[1:], self._rows.payload)
+        rest = self._rows.event[1:]
         connection.execute("BEGIN")
         connection.executemany(INSERT, [(name, *rest) for name, _ in batch])
         connection.execute("COMMIT")

@@ -18,9 +18,8 @@ from hookline.model.events import Event, ToolEvent
 from hookline.model.hook import Hook, Layer
 from hookline.model.journal import JournalSettings
 from hookline.model.ports import PinnedFiles, Services
-from hookline.store.answers import Answers, FirstAnswers
-from hookline.store.memory import BriefMemories, SessionMemories
-from hookline.store.sessions import MemoryRoots, SessionRoots
+from hookline.store.duplicate_calls import DiskShelf, DuplicateCalls
+from hookline.store.sessions import BriefMemories, MemoryRoots, SessionMemories, SessionRoots
 
 if TYPE_CHECKING:
     from hookline.config.hosting import Hosted
@@ -84,7 +83,7 @@ class App:
         self.own = tuple(dict.fromkeys(form for path in own if path for form in _forms(path)))
         self.roots = SessionRoots(self.home) if remember else MemoryRoots()
         self.memories = SessionMemories(self.home) if remember else BriefMemories()
-        self.answers: FirstAnswers = Answers(self.home)
+        self.answers = DuplicateCalls(DiskShelf(self.home))
         self.policy = repr((self.config, self.loader.user_file, managed, trust, edited, root))
         self._functions = tuple(functions)
         self._hosted: Hosted | None = None

@@ -22,9 +22,10 @@ from pathlib import Path
 import pytest
 
 from hookline.model.journal import JournalSettings
-from hookline.store.journal import SqliteJournal, write_once
 from hookline.store.journal.files import DAMAGED, PAGE
+from hookline.store.journal.group_commit import SqliteJournal
 from hookline.store.journal.reader import Reader
+from hookline.store.journal.writer import write_once
 from support.journals import a_journal, all_rows, an_entry, until, write_all
 
 # Writes until it is killed, several events at once, and says the id of each when it is written.
@@ -33,7 +34,7 @@ import asyncio, os, sys, time
 from datetime import UTC, datetime
 from hookline.model.events import PreToolUse
 from hookline.model.journal import Entry, JournalSettings
-from hookline.store.journal import SqliteJournal
+from hookline.store.journal.group_commit import SqliteJournal
 
 async def agent(journal, until):
     while time.monotonic() < until:
@@ -319,10 +320,10 @@ def test_a_directory_that_cannot_be_made_is_a_warning_until_it_can(tmp_path: Pat
                 warning = await journal.write(entry)
                 assert "cannot be written: Not a directory" in warning
                 assert f"{number + 1} events wait in memory" in warning
-            tries = journal._ledger._pause
-            await until(lambda: journal._ledger._pause > tries)  # once more in vain
+            tries = journal._writer._pause
+            await until(lambda: journal._writer._pause > tries)  # once more in vain
             blocker.unlink()
-            await until(lambda: not journal._ledger.waiting)
+            await until(lambda: not journal._writer.spill.count)
             assert await journal.write(entries[2]) == ""
 
     asyncio.run(main())
@@ -334,7 +335,7 @@ LIMITED = """
 import asyncio, os, resource, sys
 from datetime import UTC, datetime
 from hookline.model.journal import Entry
-from hookline.store.journal import SqliteJournal
+from hookline.store.journal.group_commit import SqliteJournal
 
 def entry():
     return Entry(
@@ -418,7 +419,7 @@ def test_a_full_disk_is_a_warning_and_all_is_written_when_there_is_room(tmp_path
                     ids.append(entry.id)
                     said.append(await journal.write(entry))
                 os.unlink(ballast)
-                await until(lambda: not journal._ledger.waiting)
+                await until(lambda: not journal._writer.spill.count)
                 said.append(await journal.write(an_entry()))
             return said
 
@@ -444,7 +445,7 @@ def test_a_disk_that_became_read_only_is_a_warning(tmp_path: Path) -> None:
                 with Reader(str(path)) as reader:
                     assert len(reader.query()) == 1, "what is there can still be read"
                 remount(disk, "rw")
-                await until(lambda: not journal._ledger.waiting)
+                await until(lambda: not journal._writer.spill.count)
                 assert await journal.write(third) == ""
 
         asyncio.run(main())
@@ -488,7 +489,7 @@ def test_a_frozen_process_that_holds_the_journal_delays_nobody_for_long(tmp_path
             async with a_journal(path) as journal:
                 said = [await journal.write(each) for each in entries]
                 holder.kill()
-                await until(lambda: not journal._ledger.waiting)
+                await until(lambda: not journal._writer.spill.count)
                 return said
 
         said = asyncio.run(main())

@@ -10,8 +10,8 @@ import pytest
 
 from hookline.model.journal import JournalSettings
 from hookline.pipeline.journals import journal_file
-from hookline.store.journal import SqliteJournal
-from hookline.store.journal.spool import Spool, watermark
+from hookline.store.journal.group_commit import SqliteJournal
+from hookline.store.journal.postgres import Spool, watermark
 from support.cli import Machine
 from support.journals import an_entry, until
 

@@ -13,12 +13,12 @@ import pytest
 
 from hookline.model.errors import HooklineError
 from hookline.model.journal import JournalSettings
-from hookline.store.journal import SqliteJournal, postgres, write_once
-from hookline.store.journal.files import connected
-from hookline.store.journal.postgres_reader import PostgresReader
-from hookline.store.journal.postgres_schema import PG_MIGRATIONS
+from hookline.store.journal import postgres
+from hookline.store.journal.files import connect
+from hookline.store.journal.group_commit import SqliteJournal
+from hookline.store.journal.postgres import PG_MIGRATIONS, Machine, PostgresReader, watermark
 from hookline.store.journal.reader import Filter
-from hookline.store.journal.spool import Machine, watermark
+from hookline.store.journal.writer import write_once
 from support.journals import a_journal, all_rows, an_entry, shipped, until, write_all
 from support.postgres import Server
 
@@ -153,7 +153,7 @@ MACHINE = """
 import asyncio, os, sys, time
 from datetime import UTC, datetime
 from hookline.model.journal import Entry, JournalSettings
-from hookline.store.journal import SqliteJournal
+from hookline.store.journal.group_commit import SqliteJournal
 
 async def main():
     journal = SqliteJournal(sys.argv[1], JournalSettings(dsn=sys.argv[2]))
@@ -215,7 +215,7 @@ def test_what_was_committed_there_but_not_noted_here_is_not_taken_twice(
 
     write_all(path, entries)
     ship()
-    connection = connected(str(path))
+    connection = connect(str(path))
     connection.execute("DELETE FROM meta")
     connection.close()
     ship()

@@ -25,7 +25,7 @@ from hookline.daemon.instance import run_dir
 from hookline.daemon.status import Status
 from hookline.model.outcome import Reply
 from hookline.pipeline.journals import journal_file
-from hookline.store.journal.ledger import Busy, Ledger
+from hookline.store.journal.writer import Writer
 from support.clients import claude_code
 from support.clients.effects import Does, Effect
 from support.serving import eventually
@@ -231,14 +231,11 @@ class World:
 
     def _took_in(self) -> bool:
         """Whether nobody else was writing."""
-        ledger = Ledger(self.journal)
+        writer = Writer(self.journal)
         try:
-            ledger.write(())
-        except Busy:
-            return False
+            return not writer.write(())
         finally:
-            ledger.leave()
-        return True
+            writer.close()
 
     def is_sound(self) -> bool:
         """Whether the journal is a whole database."""

@@ -36,7 +36,7 @@ from hookline.pipeline.answer import answer
 from hookline.pipeline.call import Call
 from hookline.pipeline.parts import Parts
 from hookline.pipeline.recognition import recognise
-from hookline.store.brief_answers import BriefAnswers
+from hookline.store.duplicate_calls import DuplicateCalls, MemoryShelf
 from support.clients.effects import Does, Effect
 
 REGRESSIONS = Path(__file__).parent.parent / "property" / "regressions"
@@ -109,7 +109,7 @@ class Desks:
 
     def __init__(self, base: Path) -> None:
         self._base = base
-        self._parts = Parts(_NoJournals(), BriefAnswers())  # type: ignore[arg-type]
+        self._parts = Parts(_NoJournals(), DuplicateCalls(MemoryShelf()))  # type: ignore[arg-type]
         self._loop = asyncio.new_event_loop()
         for name, rule in RULES.items():
             folder = base / name / "hookline"

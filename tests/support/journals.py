@@ -14,9 +14,9 @@ from hookline.model.hook import HandlerSpec, Hook, Layer, Source
 from hookline.model.journal import Entry, JournalSettings, Recorded
 from hookline.model.outcome import Outcome, Reply, Run
 from hookline.model.tools import tool
-from hookline.store.journal import SqliteJournal
+from hookline.store.journal.group_commit import SqliteJournal
+from hookline.store.journal.postgres import Spool, watermark
 from hookline.store.journal.reader import Filter, Reader
-from hookline.store.journal.spool import Spool, watermark
 
 __all__ = [
     "a_journal",

@@ -18,7 +18,7 @@ from hookline.model.journal import Recorded
 from hookline.model.text import visible
 from hookline.model.tools import ToolKind
 from hookline.pipeline.journals import journal_file
-from hookline.store.journal.filters import Filter
+from hookline.store.journal.reader import Filter
 
 __all__ = [
     "JournalReader",
@@ -131,7 +131,7 @@ def opened(home: str, dsn: str | None) -> Iterator[JournalReader]:
     from hookline.store.journal.reader import NoJournal, Reader
 
     if dsn is not None:
-        from hookline.store.journal.postgres_reader import PostgresReader
+        from hookline.store.journal.postgres import PostgresReader
 
         reader: Reader | PostgresReader = PostgresReader(dsn)
     else:

@@ -22,7 +22,7 @@ from hookline.pipeline.call import Call
 from hookline.pipeline.journals import LastingJournals
 from hookline.pipeline.parts import Parts
 from hookline.processes.strays import guard_runs
-from hookline.store.brief_answers import BriefAnswers
+from hookline.store.duplicate_calls import DuplicateCalls, MemoryShelf
 
 __all__ = ["main", "responder"]
 
@@ -34,7 +34,7 @@ def main(argv: Sequence[str]) -> int:
     words = _parsed(argv)
     client = start_clean(client=words.fd)
     guard_runs()
-    parts = Parts(LastingJournals(), BriefAnswers(), forget_sight)
+    parts = Parts(LastingJournals(), DuplicateCalls(MemoryShelf()), forget_sight)
     with asyncio.Runner(loop_factory=new_loop) as runner:
         daemon = Daemon(
             responder(parts),

@@ -17,7 +17,7 @@ from hookline.cli._agents import Process, find_agent, read_lineage
 from hookline.installing.records import Records
 from hookline.model.errors import TrustError
 from hookline.model.text import visible
-from hookline.store.weakenings import last_weakening, record_weakening
+from hookline.store.sessions import last_weakening, record_weakening
 
 __all__ = [
     "WEAKENS",

@@ -26,7 +26,7 @@ from hookline.model.outcome import Outcome
 from hookline.model.text import visible
 from hookline.pipeline.journals import journal_file
 from hookline.pipeline.judge import judge
-from hookline.store.journal.reader import Reader
+from hookline.store.journal.reader import Filter, Reader
 
 __all__ = ["command"]
 
@@ -239,8 +239,8 @@ def _seconds(argv: list[str], scratch: Path) -> float:
 def _tell(first: float, warm: float, bare: float, state: Path) -> None:
     click.secho("As agents ask: the client, and the daemon it starts.", italic=True, dim=True)
     with Reader(journal_file(str(state))) as journal:
-        last = journal.last()
-    if last is not None:
+        newest = journal.query(Filter(limit=1))
+    for last in newest:
         click.echo(f"{last.verdict}   {last.native_event} of {last.dialect}: {last.subject}")
         click.echo(f"       in the journal; `hookline explain {last.id[:16]}` would tell more")
     click.echo(

@@ -17,7 +17,7 @@ from hookline.model.errors import HooklineError, nearest
 from hookline.model.journal import Recorded
 from hookline.model.outcome import Substitution
 from hookline.model.text import visible
-from hookline.store.journal.filters import Filter
+from hookline.store.journal.reader import Filter
 
 __all__ = ["command"]
 

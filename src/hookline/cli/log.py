@@ -26,8 +26,7 @@ from hookline.model.errors import HooklineError
 from hookline.model.journal import Recorded
 from hookline.model.text import visible
 from hookline.pipeline.journals import journal_file
-from hookline.store.journal.filters import Filter
-from hookline.store.journal.reader import NoJournal
+from hookline.store.journal.reader import Filter, NoJournal
 
 __all__ = ["command"]
 

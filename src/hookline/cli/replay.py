@@ -29,7 +29,7 @@ from hookline.explaining.judging import Judge
 from hookline.explaining.replay import CHANGES, Difference, Report, Side, replay
 from hookline.model.errors import HooklineError
 from hookline.model.text import visible
-from hookline.store.journal.filters import Filter
+from hookline.store.journal.reader import Filter
 
 __all__ = ["command"]
 

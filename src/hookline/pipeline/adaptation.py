@@ -23,7 +23,7 @@ from hookline.model.outcome import Outcome
 from hookline.model.ports import Caller, Client, Match, PinnedFiles, Services
 from hookline.model.text import visible
 from hookline.pipeline.judge import judge_in_session
-from hookline.store.memory import SessionMemories
+from hookline.store.sessions import SessionMemories
 
 __all__ = ["Adaptation", "ask_hook"]
 

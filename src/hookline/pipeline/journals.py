@@ -38,9 +38,9 @@ class BriefJournals:
         settings = JournalSettings() if app is None else app.journal() or JournalSettings()
         if app is None or not settings.enabled:
             return None
-        from hookline.store.journal import OnceJournal
+        from hookline.store.journal.writer import BriefJournal
 
-        return OnceJournal(journal_file(app.home), settings)
+        return BriefJournal(journal_file(app.home), settings)
 
     async def aclose(self) -> None:
         """Nothing is open."""
@@ -66,7 +66,7 @@ class LastingJournals:
                 self._close(journal)
             journal = None
             if wanted.enabled:
-                from hookline.store.journal import SqliteJournal
+                from hookline.store.journal.group_commit import SqliteJournal
 
                 journal = SqliteJournal(journal_file(home), wanted)
         self._open.pop(home, None)  # to become the newest

@@ -37,7 +37,7 @@ from hookline.model.memory import (
 from hookline.model.outcome import Outcome, Translated
 from hookline.model.ports import Caller, Client, LearningBuiltin
 from hookline.pipeline.report import first_notices
-from hookline.store.answers import Arrival
+from hookline.store.duplicate_calls import Arrival
 
 __all__ = ["MAX_DEPTH", "hook_depth", "judge", "judge_in_session", "judge_once"]
 

@@ -14,7 +14,7 @@ from hookline.pipeline.call import Call, LineOptions
 if TYPE_CHECKING:
     from hookline.app import App
     from hookline.pipeline.journals import Journals
-    from hookline.store.answers import FirstAnswers
+    from hookline.store.duplicate_calls import DuplicateCalls
 
 __all__ = ["Parts"]
 
@@ -37,7 +37,7 @@ class Parts:
     def __init__(
         self,
         journals: "Journals",
-        answers: "FirstAnswers | None" = None,
+        answers: "DuplicateCalls | None" = None,
         let_go: Callable[[], None] | None = None,
     ) -> None:
         """``answers`` in a process that hears of every call: what else is kept on the disk.

@@ -1,4 +1,7 @@
-"""Which project a session belongs to: its first event says so, and nothing later changes it.
+"""What is kept of each session: its project root, its memory, and what it is still to be told.
+
+A session's first event says which project it belongs to, and nothing later changes that. What a
+person did that makes hookline protect less is told in every open session.
 
 Knows session ids and directories; must not know how a project is found.
 """
@@ -8,16 +11,33 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from hashlib import sha256
 
-from hookline.model.errors import StateError
+import msgspec
+from msgspec.structs import replace
 
-__all__ = ["DAY", "MemoryRoots", "SessionRoots", "open_sessions"]
+from hookline.model.errors import HooklineError, StateError
+from hookline.model.memory import SessionMemory, combined
+
+__all__ = [
+    "DAY",
+    "BriefMemories",
+    "MemoryRoots",
+    "SessionMemories",
+    "SessionRoots",
+    "last_weakening",
+    "open_sessions",
+    "record_weakening",
+]
 
 DAY = 86_400.0
 KEPT = 30 * DAY
 _REMEMBERED = 1000
+_PATHS_KEPT = 1000
 _ON_NOTICE = 0
+_NOTHING = SessionMemory()
+_LONGEST = 100_000
 
 
 def open_sessions(home: str, now: float) -> Iterator[str]:
@@ -26,6 +46,32 @@ def open_sessions(home: str, now: float) -> Iterator[str]:
         for entry in entries:
             if not entry.name.startswith(".") and now - entry.stat().st_mtime < 2 * DAY:
                 yield entry.name
+
+
+def _name(session_id: str) -> str:
+    """A file name for any session id, whatever characters are in it."""
+    return sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@contextmanager
+def _lock(directory: str) -> Iterator[None]:
+    for each in (os.path.dirname(directory), directory):
+        os.makedirs(each, mode=0o700, exist_ok=True)
+    handle = os.open(os.path.join(directory, ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _replace_file(path: str, content: bytes) -> None:
+    import tempfile  # slow to load, and most events write nothing
+
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path))  # 0600, as it always does
+    with open(handle, "wb") as file:
+        file.write(content)
+    os.replace(temporary, path)
 
 
 class SessionRoots:
@@ -53,7 +99,7 @@ class SessionRoots:
         if known and 0 <= self._clock() - read_at < DAY:
             return known, False
         try:
-            root, first = self._settled(os.path.join(self._dir, _name(session_id)), first_guess)
+            root, first = self._settle(os.path.join(self._dir, _name(session_id)), first_guess)
         except OSError as error:
             raise StateError(self._dir, error) from error
         while len(self._known) >= _REMEMBERED:
@@ -61,17 +107,18 @@ class SessionRoots:
         self._known[session_id] = root, self._clock()
         return root, first
 
-    def _settled(self, path: str, first_guess: Callable[[], str]) -> tuple[str, bool]:
+    def _settle(self, path: str, first_guess: Callable[[], str]) -> tuple[str, bool]:
         known = self._read(path)
         if known is not None:
             return known, False
         guess = first_guess()
-        with self._lock():
+        with _lock(self._dir):
             # Another process may have been first while this one was guessing.
             known = self._read(path)
             if known is not None:
                 return known, False
-            self._write(path, guess)
+            root = os.fsencode(guess)
+            _replace_file(path, _digest(root) + b"\n" + root)
             self._prune()
         return guess, True
 
@@ -88,26 +135,6 @@ class SessionRoots:
             with suppress(OSError):
                 os.utime(path, (self._clock(), self._clock()))
         return os.fsdecode(root)
-
-    def _write(self, path: str, root: str) -> None:
-        content = os.fsencode(root)
-        import tempfile  # slow to load, and most events write nothing
-
-        handle, temporary = tempfile.mkstemp(dir=self._dir)  # 0600, as mkstemp always does
-        with open(handle, "wb") as file:
-            file.write(_digest(content) + b"\n" + content)
-        os.replace(temporary, path)
-
-    @contextmanager
-    def _lock(self) -> Iterator[None]:
-        for directory in (os.path.dirname(self._dir), self._dir):
-            os.makedirs(directory, mode=0o700, exist_ok=True)
-        handle = os.open(os.path.join(self._dir, ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(handle)
 
     def _prune(self) -> None:
         """Forget sessions that nobody has heard of for a month; looks at most once a day.
@@ -132,6 +159,10 @@ class SessionRoots:
                     os.utime(entry.path, (_ON_NOTICE, now - KEPT + 2 * DAY))
 
 
+def _digest(content: bytes) -> bytes:
+    return sha256(content).hexdigest().encode()
+
+
 class MemoryRoots:
     """The same for sessions that end with this process."""
 
@@ -149,10 +180,109 @@ class MemoryRoots:
         return self._roots[session_id], first
 
 
-def _name(session_id: str) -> str:
-    """A file name for any session id, whatever characters are in it."""
-    return sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
+class SessionMemories:
+    """One small file per session; a session that never needs one has none."""
+
+    def __init__(self, home: str) -> None:
+        self._dir = os.path.join(home, "memory")
+        self._paths: dict[str, str] = {}
+
+    def read(self, session: str) -> SessionMemory:
+        """As it is kept; an empty one for a session without a name. Raises StateError."""
+        if not session:
+            return _NOTHING
+        path = self._path(session)
+        try:
+            return _read_memory(path)
+        except OSError as error:
+            raise StateError(self._dir, error) from error
+
+    def write(self, session: str, before: SessionMemory, after: SessionMemory) -> None:
+        """Keeps what has changed. Raises StateError."""
+        if session and after != before:
+            try:
+                self._write(self._path(session), before, after)
+            except OSError as error:
+                raise StateError(self._dir, error) from error
+
+    def add_untold(self, name: str, text: str) -> None:
+        """Have a notice shown in a session, by the name of its file. Raises HooklineError."""
+        path = f"{self._dir}/{name}"
+        try:
+            before = _read_memory(path)
+            self._write(path, before, replace(before, untold=(*before.untold, text)))
+        except OSError as error:
+            raise StateError(self._dir, error) from error
+
+    def _path(self, session: str) -> str:
+        path = self._paths.get(session)
+        if path is None:
+            if len(self._paths) >= _PATHS_KEPT:
+                self._paths.clear()
+            path = self._paths[session] = f"{self._dir}/{_name(session)}"
+        return path
+
+    def _write(self, path: str, before: SessionMemory, after: SessionMemory) -> None:
+        with _lock(self._dir):
+            memory = combined(before, after, _read_memory(path))
+            _replace_file(path, msgspec.json.encode(memory))
 
 
-def _digest(content: bytes) -> bytes:
-    return sha256(content).hexdigest().encode()
+def _read_memory(path: str) -> SessionMemory:
+    try:
+        # Every event asks, and hardly any session has one: this fails in less time than `os.open`
+        # does, and in a fifth of what `open` takes.
+        os.lstat(path)
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return _NOTHING
+    with open(handle, "rb") as file:
+        content = file.read()
+    try:
+        return msgspec.json.decode(content, type=SessionMemory)
+    except msgspec.MsgspecError as error:
+        raise HooklineError(f"{path} is damaged ({error}); remove it to go on") from error
+
+
+class BriefMemories:
+    """The same for sessions that end with this process."""
+
+    def __init__(self) -> None:
+        self._memories: dict[str, SessionMemory] = {}
+
+    def read(self, session: str) -> SessionMemory:
+        """As it is kept; an empty one for a session without a name."""
+        return self._memories.get(session, _NOTHING)
+
+    def write(self, session: str, before: SessionMemory, after: SessionMemory) -> None:
+        """Keeps what has changed."""
+        if session and after != before:
+            self._memories[session] = combined(before, after, self.read(session))
+
+
+def record_weakening(home: str, what: str, *, now: float) -> None:
+    """Keep it, and have it told with the next event of every open session. Raises HooklineError."""
+    text = f"{what}, at {datetime.fromtimestamp(now):%Y-%m-%d %H:%M:%S}".replace("\n", " ")
+    path = os.path.join(home, "weakenings.log")
+    try:
+        os.makedirs(home, mode=0o700, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with open(handle, "a", encoding="utf-8", errors="replace") as file:
+            file.write(f"{now:.3f} {text}\n")
+    except OSError as error:
+        raise HooklineError(f"`{home}` cannot be written: {error.strerror}") from error
+    memories = SessionMemories(home)
+    for name in open_sessions(home, now):
+        with suppress(HooklineError):  # one damaged memory keeps nobody else from being told
+            memories.add_untold(name, text)
+
+
+def last_weakening(home: str) -> str:
+    """The last one, when it is not older than a day; empty if there is none."""
+    try:
+        with open(os.path.join(home, "weakenings.log"), "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _LONGEST))
+            when, _, text = file.read().decode(errors="replace").splitlines()[-1].partition(" ")
+        return text if time.time() - float(when) < DAY else ""
+    except (OSError, IndexError, ValueError):
+        return ""

@@ -17,7 +17,7 @@ from hookline.cli._ending import Ended, run_light
 from hookline.model.events import Stop
 from hookline.model.waiting import needs_loop
 from hookline.pipeline.journals import journal_file
-from hookline.store.answers import Answers, Arrival
+from hookline.store.duplicate_calls import Arrival, DiskShelf, DuplicateCalls
 from hookline.store.journal.reader import Reader
 
 # As `python -m hookline`, but it says at the end what was loaded.
@@ -92,7 +92,7 @@ def test_where_only_rules_are_in_force_no_event_loop_is_loaded(
     answer, loaded = place.loaded(command)
     assert said in answer
     assert bool(said) == ('"deny"' in answer)
-    assert "hookline.store.journal.once" in loaded
+    assert "hookline.store.journal.writer" in loaded
     assert "asyncio" not in loaded
 
 
@@ -318,7 +318,7 @@ def test_whoever_waits_for_another_process_to_answer_has_a_loop(tmp_path: Path) 
     fcntl.flock(handle, fcntl.LOCK_EX)
 
     async def work() -> bool:
-        async with Answers(str(tmp_path)).once(arrival, timeout=0.1) as slot:
+        async with DuplicateCalls(DiskShelf(str(tmp_path))).once(arrival, timeout=0.1) as slot:
             asyncio.get_running_loop()
             return slot.known is None
 

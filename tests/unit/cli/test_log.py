@@ -18,8 +18,7 @@ import pytest
 from hookline.cli.log import _Follower
 from hookline.model.journal import Recorded
 from hookline.pipeline.journals import journal_file
-from hookline.store.journal.filters import Filter
-from hookline.store.journal.reader import Reader
+from hookline.store.journal.reader import Filter, Reader
 from support.cli import Machine
 
 RULES = """\

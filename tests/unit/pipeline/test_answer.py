@@ -22,7 +22,7 @@ from hookline.pipeline.answer import answer
 from hookline.pipeline.call import Call
 from hookline.pipeline.journals import LastingJournals, journal_file
 from hookline.pipeline.parts import Parts
-from hookline.store.brief_answers import BriefAnswers
+from hookline.store.duplicate_calls import DuplicateCalls, MemoryShelf
 from hookline.store.journal.reader import Reader
 
 claude_code = registry.dialect("claude-code")
@@ -45,7 +45,7 @@ class Place:
         self.project = base / "project"
         self.project.mkdir()
         self.runner = asyncio.Runner()
-        self.parts = Parts(LastingJournals(), BriefAnswers())
+        self.parts = Parts(LastingJournals(), DuplicateCalls(MemoryShelf()))
 
     def write(self, text: str) -> None:
         self.file.write_text(text, encoding="utf-8")

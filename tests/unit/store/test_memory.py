@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from hookline.model.errors import HooklineError
 from hookline.model.memory import SessionMemory
-from hookline.store.memory import BriefMemories, SessionMemories
+from hookline.store.sessions import BriefMemories, SessionMemories
 
 
 def latch(memories: SessionMemories | BriefMemories, session: str, reason: str) -> None:

@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Raw
 
-from hookline.secrets import redact, redact_bytes
+from hookline.secrets import redact as redact_secrets
+from hookline.secrets import redact_bytes as find_secrets
 
-__all__ = ["Censor", "closed", "shortened"]
+__all__ = ["Censor", "close_json", "shorten"]
 
 T = TypeVar("T", str, bytes)
 
@@ -35,7 +36,7 @@ class Censor:
         self.redactions = 0
         self.cut = False
 
-    def raw(self, raw: bytes, cap: int) -> bytes:
+    def redact_bytes(self, raw: bytes, cap: int) -> bytes:
         """At most about ``cap`` bytes without secrets; what was JSON stays JSON."""
         if not raw:
             return raw
@@ -43,61 +44,61 @@ class Censor:
         if _has_zeros(raw[: cap + MARGIN]):
             # There is more to look at than there is to keep.
             head = raw[: 4 * (cap + MARGIN)]
-            bare, more = self._bare(head), len(head) < len(raw)
+            bare, more = self._remove_zeros(head), len(head) < len(raw)
         if bare is None:
-            kept, cut = self._short(raw, cap, _redacted_bytes)
+            kept, cut = self._shorten(raw, cap, _redact_bytes)
         else:
-            kept, cut = self._short(bare, cap, _redacted_bytes, more=more)
-        return closed(kept) if cut else kept
+            kept, cut = self._shorten(bare, cap, _redact_bytes, more=more)
+        return close_json(kept) if cut else kept
 
-    def text(self, text: str, cap: int) -> str:
+    def redact_text(self, text: str, cap: int) -> str:
         """The same for a text."""
         if "\0" in text:
             raw = text.encode("utf-8", "surrogatepass")
-            return self.raw(raw, cap).decode("utf-8", "replace")
-        return self._short(text, cap, _redacted)[0] if text else text
+            return self.redact_bytes(raw, cap).decode("utf-8", "replace")
+        return self._shorten(text, cap, _redact_text)[0] if text else text
 
-    def data(self, encoded: bytes, cap: int, text_cap: int) -> bytes:
+    def redact_json(self, encoded: bytes, cap: int, text_cap: int) -> bytes:
         """The same for a JSON object; when it has more than ``cap``, each of its texts is cut."""
         if len(encoded) <= cap:
-            return self._whole(encoded)
+            return self._redact_whole(encoded)
         self.cut = True
         # Each text by itself first, as none may end with half a secret; then in its place, since
         # the name of a value may tell that it is one.
-        less = shortened(msgspec.json.decode(encoded), text_cap, self.text)
-        encoded = self._whole(msgspec.json.encode(less))
+        less = shorten(msgspec.json.decode(encoded), text_cap, self.redact_text)
+        encoded = self._redact_whole(msgspec.json.encode(less))
         while len(encoded) > 4 * cap and text_cap > 16:
             # Many texts rather than long ones.
             text_cap //= 4
-            encoded = msgspec.json.encode(shortened(msgspec.json.decode(encoded), text_cap))
+            encoded = msgspec.json.encode(shorten(msgspec.json.decode(encoded), text_cap))
         return encoded
 
-    def _whole(self, raw: bytes) -> bytes:
-        bare = self._bare(raw) if _has_zeros(raw) else None
-        kept, count = _redacted_bytes(raw if bare is None else bare)
+    def _redact_whole(self, raw: bytes) -> bytes:
+        bare = self._remove_zeros(raw) if _has_zeros(raw) else None
+        kept, count = _redact_bytes(raw if bare is None else bare)
         self.redactions += count
         return kept
 
-    def _bare(self, raw: bytes) -> bytes | None:
+    def _remove_zeros(self, raw: bytes) -> bytes | None:
         """Without its zeros, where these hide a secret; None where they do not.
 
         So is UTF-16 written, as PowerShell does, and no rule knows a token with zeros in it. Where
         they stand between tokens it takes them to know these, so both ways are looked at.
         """
-        kept, count = _redacted_bytes(raw)
+        kept, count = _redact_bytes(raw)
         bare = _ZEROS.sub(b"", kept)
-        if not redact_bytes(bare).count:
+        if not find_secrets(bare).count:
             return None
         self.redactions += count
         return bare
 
-    def _short(
-        self, text: T, cap: int, redacted: Callable[[T], tuple[T, int]], *, more: bool = False
+    def _shorten(
+        self, text: T, cap: int, redact: Callable[[T], tuple[T, int]], *, more: bool = False
     ) -> tuple[T, bool]:
         """At most ``cap`` of it, and whether it was cut; ``more`` was there behind it before."""
         if more:
             cap = min(cap, max(len(text) - MARGIN, 0))
-        kept, count = redacted(text[: cap + MARGIN])
+        kept, count = redact(text[: cap + MARGIN])
         self.redactions += count
         if len(text) <= cap:
             return kept, False
@@ -105,7 +106,7 @@ class Censor:
         if count and (more or len(text) > cap + MARGIN):
             # Secrets and what stands for them differ in length. What comes out for the part before
             # the cut alone tells where that is; from a secret on that is cut, it is something else.
-            kept = _agreed(kept, redacted(text[:cap])[0])
+            kept = _common_start(kept, redact(text[:cap])[0])
         return kept[:cap], True
 
 
@@ -113,17 +114,17 @@ def _has_zeros(raw: bytes) -> bool:
     return b"\0" in raw or b"u0000" in raw
 
 
-def _redacted(text: str) -> tuple[str, int]:
-    found = redact(text)
+def _redact_text(text: str) -> tuple[str, int]:
+    found = redact_secrets(text)
     return found.text, found.count
 
 
-def _redacted_bytes(raw: bytes) -> tuple[bytes, int]:
-    found = redact_bytes(raw)
+def _redact_bytes(raw: bytes) -> tuple[bytes, int]:
+    found = find_secrets(raw)
     return found.raw, found.count
 
 
-def _agreed(one: T, other: T) -> T:
+def _common_start(one: T, other: T) -> T:
     """As far as the two are the same."""
     low, high = 0, min(len(one), len(other))
     while low < high:
@@ -132,28 +133,28 @@ def _agreed(one: T, other: T) -> T:
     return one[:low]
 
 
-def closed(start: bytes) -> bytes:
+def close_json(start: bytes) -> bytes:
     """The start of a JSON text, ended so that it can be read again; other bytes as they are."""
     if start[:1] not in {b"{", b"["}:
         return start
-    return next(filter(_is_json, _endings(start)), start)
+    return next(filter(_is_json, _try_endings(start)), start)
 
 
-def _endings(start: bytes) -> Iterator[bytes]:
+def _try_endings(start: bytes) -> Iterator[bytes]:
     # Without escapes a quote is a quote.
     plain = start.replace(b"\\\\", b"__").replace(b'\\"', b"__")
     end = len(plain)
     if plain.count(b'"') % 2:
         # The string that was cut: as a value, or as a key.
         end = plain.rfind(b'"')
-        string = start[:end] + _whole(start[end:]) + "…".encode() + b'"'
-        brackets = _brackets(plain[:end])
+        string = start[:end] + _drop_half_character(start[end:]) + "…".encode() + b'"'
+        brackets = _close_brackets(plain[:end])
         yield string + brackets
         yield string + b":null" + brackets
     # Or without whatever follows the last comma: a number may have lost half its digits.
     comma = _last_comma(plain, end)
     if comma >= 0:
-        yield start[:comma] + _brackets(plain[:comma])
+        yield start[:comma] + _close_brackets(plain[:comma])
 
 
 def _last_comma(plain: bytes, end: int) -> int:
@@ -165,7 +166,7 @@ def _last_comma(plain: bytes, end: int) -> int:
     return comma
 
 
-def _whole(text: bytes) -> bytes:
+def _drop_half_character(text: bytes) -> bytes:
     """Without half a character or half an escape at its end; the longest is \\ud83d\\ude00."""
     text = text.decode("utf-8", "ignore").encode()
     escape = text.rfind(b"\\", max(len(text) - 12, 0))
@@ -174,7 +175,7 @@ def _whole(text: bytes) -> bytes:
     return text if escape < 0 else text[:escape]
 
 
-def _brackets(plain: bytes) -> bytes:
+def _close_brackets(plain: bytes) -> bytes:
     """What closes all that is open in a text that ends outside of strings."""
     # With nothing between them two quotes change nothing for what comes before and after.
     marks = plain.translate(None, _OTHERS).replace(b'""', b"")
@@ -200,11 +201,11 @@ def _is_json(text: bytes) -> bool:
     return True
 
 
-def _start(text: str, limit: int) -> str:
+def _cut(text: str, limit: int) -> str:
     return text[:limit]
 
 
-def shortened(value: Any, limit: int, start: Callable[[str, int], str] = _start) -> Any:
+def shorten(value: Any, limit: int, start: Callable[[str, int], str] = _cut) -> Any:
     """The same data with every text at most ``limit`` long, and no more items than are readable.
 
     ``start`` says what is kept of a text that is longer.
@@ -214,7 +215,7 @@ def shortened(value: Any, limit: int, start: Callable[[str, int], str] = _start)
     most = min(_MOST_ITEMS, limit)
     if isinstance(value, dict):
         kept = list(value.items())[:most]
-        return {shortened(key, limit, start): shortened(each, limit, start) for key, each in kept}
+        return {shorten(key, limit, start): shorten(each, limit, start) for key, each in kept}
     if isinstance(value, list):
-        return [shortened(each, limit, start) for each in value[:most]]
+        return [shorten(each, limit, start) for each in value[:most]]
     return value

@@ -1,4 +1,4 @@
-"""The journal's files: made for nobody else's eyes, opened, and set aside when damaged."""
+"""The journal's files: made for nobody else's eyes, opened, synced, and set aside when damaged."""
 
 import os
 import sqlite3
@@ -11,17 +11,16 @@ from hookline.model.errors import HooklineError
 from hookline.store.journal.schema import migrate
 
 __all__ = [
+    "BUSY_MS",
     "DAMAGED",
     "PAGE",
-    "connected",
-    "grow",
-    "identity",
-    "in_words",
+    "connect",
+    "describe_error",
+    "file_identity",
     "is_busy",
     "is_damage",
-    "is_grown",
-    "opened",
-    "quoted",
+    "open_journal",
+    "quote_path",
     "set_aside",
     "sync",
     "sync_log",
@@ -31,26 +30,26 @@ __all__ = [
 DAMAGED = "journal-damaged-"
 _DAMAGED_KEPT = 3
 _COMPANIONS = ("-wal", "-shm")
-_GROWN = 12 << 20
-_STEP = 2 << 20
 
 PAGE = 8192
 """An event and its payload are in one, mostly, and a commit has fewer of them to write."""
 
+BUSY_MS = 100
+"""For so many milliseconds an answer may wait for another process that is writing."""
+
 sync = getattr(os, "fdatasync", os.fsync)
 """Returns when what was written through this descriptor is on the disk. Raises OSError."""
 
-_OPEN_WAIT = 0.1
 _PLAIN = frozenset(b"/-._~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
-def opened(path: str, *, full: bool) -> sqlite3.Connection:
+def open_journal(path: str, *, full: bool) -> sqlite3.Connection:
     """The journal ready for writing, made if there is none.
 
     Raises OSError, sqlite3.Error, and HooklineError when it is not ours to write.
     """
-    fresh = not _made(path)
-    connection = connected(path)
+    fresh = not _make(path)
+    connection = connect(path)
     try:
         if fresh:
             # The layout of the file, which it keeps. To say it again would be a commit, and a sync.
@@ -58,37 +57,37 @@ def opened(path: str, *, full: bool) -> sqlite3.Connection:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {'FULL' if full else 'NORMAL'}")
-        # Checkpoints wait for the disk. They are made beside the writer, not inside a commit.
-        connection.execute("PRAGMA wal_autocheckpoint = 0")
         connection.execute("PRAGMA cache_size = -4096")
         migrate(connection, path)
-        connection.execute("PRAGMA busy_timeout = 0")
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def connected(path: str) -> sqlite3.Connection:
+def connect(path: str) -> sqlite3.Connection:
     """A connection to a journal that is there, in which every statement is a transaction."""
-    return sqlite3.connect(
-        f"file:{quoted(path)}?mode=rw",
+    connection = sqlite3.connect(
+        f"file:{quote_path(path)}?mode=rw",
         uri=True,
-        timeout=_OPEN_WAIT,
+        timeout=BUSY_MS / 1000,
         isolation_level=None,
         check_same_thread=False,
         cached_statements=32,
     )
+    # Checkpoints wait for the disk. They are made beside the writer, not inside a commit.
+    connection.execute("PRAGMA wal_autocheckpoint = 0")
+    return connection
 
 
-def quoted(path: str) -> str:
+def quote_path(path: str) -> str:
     """The path in a URI, as SQLite reads it."""
     # By hand: to load the library that knows how takes longer than to write an event.
     raw = os.fsencode(os.path.abspath(path))
     return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in raw)
 
 
-def _made(path: str) -> int:
+def _make(path: str) -> int:
     """Sees to it that there is a file, and that nobody else can read it; its size."""
     os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
     with suppress(FileExistsError):
@@ -105,30 +104,6 @@ def _made(path: str) -> int:
     return found.st_size
 
 
-def is_grown(path: str) -> bool:
-    """Whether the log has room for all that is written to it between two checkpoints."""
-    return os.stat(f"{path}-wal").st_size >= _GROWN
-
-
-def grow(connection: sqlite3.Connection, path: str) -> None:
-    """Makes room in the log, in small steps: to sync a file that grows costs half as much again.
-
-    Zeros are no frame to any reader. The lock keeps others from appending meanwhile; it is not
-    held while the disk is waited for. Raises OSError and sqlite3.Error.
-    """
-    handle = os.open(f"{path}-wal", os.O_WRONLY | os.O_CLOEXEC)
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            size = os.fstat(handle).st_size
-            os.pwrite(handle, bytes(max(min(_STEP, _GROWN - size), 0)), size)
-        finally:
-            connection.execute("ROLLBACK")
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def sync_log(path: str) -> None:
     """Returns when all commits are on the disk; without a log they are. Raises OSError."""
     try:
@@ -136,12 +111,12 @@ def sync_log(path: str) -> None:
     except FileNotFoundError:
         return
     try:
-        os.fsync(handle)
+        sync(handle)
     finally:
         os.close(handle)
 
 
-def identity(path: str) -> tuple[int, int] | None:
+def file_identity(path: str) -> tuple[int, int] | None:
     """Which file stands under this name now; None when there is none."""
     try:
         found = os.stat(path)
@@ -152,10 +127,12 @@ def identity(path: str) -> tuple[int, int] | None:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Alone with the file until the COMMIT within it, or the first error."""
+    """Alone with the file until it commits at the end, or earlier; an error undoes all of it."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
+        if connection.in_transaction:
+            connection.execute("COMMIT")
     except BaseException:
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
@@ -164,22 +141,24 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 def is_busy(error: Exception) -> bool:
     """Whether another process is writing, so that it is worth trying again soon."""
-    return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+    return _read_code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 def is_damage(error: Exception) -> bool:
     """Whether the file is no database any more, so that trying again is of no use."""
-    return _code(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+    return _read_code(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
-def _code(error: Exception) -> int | None:
+def _read_code(error: Exception) -> int | None:
     # The upper bits tell which kind of it.
     code = getattr(error, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
 
 
-def in_words(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """The error in words; SQLite's own do not say which of many reasons it was."""
+    if is_busy(error):
+        return "another process has it locked"
     if isinstance(error, OSError) and error.strerror:
         where = f" ({os.fsdecode(error.filename)})" if error.filename else ""
         return f"{error.strerror}{where}"
@@ -191,8 +170,13 @@ def set_aside(path: str, seen: tuple[int, int] | None) -> str:
 
     Raises OSError.
     """
-    with _alone(os.path.dirname(path) or "."):
-        if seen is None or identity(path) != seen:
+    import fcntl
+
+    directory = os.path.dirname(path) or "."
+    lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if seen is None or file_identity(path) != seen:
             return ""
         time = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
         aside = os.path.join(os.path.dirname(path), f"{DAMAGED}{time}.db")
@@ -201,23 +185,13 @@ def set_aside(path: str, seen: tuple[int, int] | None) -> str:
         for end in (*_COMPANIONS, ""):
             with suppress(FileNotFoundError):
                 os.rename(path + end, aside + end)
-        _forget_older(os.path.dirname(path) or ".")
+        _remove_oldest(directory)
+    finally:
+        os.close(lock)
     return aside
 
 
-@contextmanager
-def _alone(directory: str) -> Iterator[None]:
-    import fcntl
-
-    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _forget_older(directory: str) -> None:
+def _remove_oldest(directory: str) -> None:
     """A file that is damaged again and again must not fill the disk."""
     damaged = sorted(
         name for name in os.listdir(directory) if name.startswith(DAMAGED) and name.endswith(".db")

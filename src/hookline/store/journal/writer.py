@@ -1,257 +1,301 @@
-"""The journal of a process that answers many events: commits in the loop, syncs beside it.
+"""Rows into the journal's file, and what to do when that fails. Knows no event loop.
 
-A commit costs less than handing it to a thread would. What waits for the disk, which is a sync or a
-checkpoint, is done by one thread and delays no answer.
+A row is written, kept for later, or lost and counted; whatever happens is told in one sentence for
+the person, and nothing is ever raised.
 """
 
-import asyncio
+import os
 import sqlite3
-import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import Any
 
 from hookline.model.journal import Entry, JournalSettings
-from hookline.secrets import looked_through
-from hookline.store.journal.files import is_damage
-from hookline.store.journal.keeper import Keeper
-from hookline.store.journal.ledger import Busy, Ledger
-from hookline.store.journal.once import write_once
-from hookline.store.journal.recording import Row, row_of
-from hookline.store.journal.retention import Retention
+from hookline.store.journal.files import (
+    BUSY_MS,
+    PAGE,
+    describe_error,
+    file_identity,
+    is_busy,
+    is_damage,
+    open_journal,
+    set_aside,
+    sync_log,
+    transaction,
+)
+from hookline.store.journal.schema import INSERT, Row, make_row
+from hookline.store.journal.spill import Spill
 
-if TYPE_CHECKING:
-    from hookline.store.journal.postgres import Shipper
+__all__ = ["BriefJournal", "Writer", "write_once"]
 
-__all__ = ["SqliteJournal"]
-
-SYNC_EVERY = 0.15
-CHECKPOINT_EVERY = 8 << 20
-PRUNE_EVERY = 600.0
-# A process that only inserts a row is done in less; one that holds the file for longer than this
-# must not hold up an agent.
-BUSY_LIMIT = 0.1
-_BUSY_PAUSE = 0.002
-# Some seconds in all: nobody waits for them any more.
-_LAST_TRIES = 3_000
-_LAST_LOOKS = 100
-_STEPS = 16
+_FIRST_PAUSE, _LAST_PAUSE = 0.25, 10.0
 _DEFAULT = JournalSettings()
 
+# A commit writes whole pages: of the events, of their index and now and then of what leads there.
+_PAGES = 3 * PAGE
 
-class SqliteJournal:
-    """One file that many events at once are written to; an implementation of ``Journal``."""
+# Of a process that answers one event: the next one has to read all of the log.
+_LONG_LOG = 256 << 10
+
+# The row is at fault, not the file: to try it again would keep all others out.
+_UNWRITABLE = (
+    OverflowError,
+    UnicodeError,
+    sqlite3.InterfaceError,
+    sqlite3.ProgrammingError,
+    sqlite3.IntegrityError,
+    sqlite3.DataError,
+)
+
+
+class Writer:
+    """One journal file, open for writing; opened when it is first needed."""
+
+    def __init__(self, path: str, *, full: bool = False) -> None:
+        """``full`` syncs each commit."""
+        self.path = path
+        self.spill = Spill(path)
+        self.written = 0
+        """How many bytes, about: a checkpoint is due when there are many."""
+        self.trouble = ""
+        """Why nothing can be written at the moment; empty when all is well."""
+        self._full = full
+        self._log = f"{path}-wal"
+        self._connection: sqlite3.Connection | None = None
+        self._seen: tuple[int, int] | None = None
+        self._log_seen: tuple[int, int] | None = None
+        self._is_locked = False
+        """Whether the trouble is that another process does not let go of the file."""
+        self._pause = _FIRST_PAUSE
+        self._retry_at = 0.0
+        self._told_lost = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a file to be synced."""
+        return self._connection is not None
+
+    def pause(self) -> float:
+        """How long to wait before trying again is of any use; 0 when all is well."""
+        return max(self._retry_at - monotonic(), 0.001) if self.trouble else 0.0
+
+    def write(self, rows: Sequence[Row]) -> str:
+        """Commits the rows, or keeps them for later; a warning for the person, or nothing."""
+        if self.trouble and monotonic() < self._retry_at:
+            return self._keep(rows)
+        return self.write_now(rows)
+
+    def write_now(self, rows: Sequence[Row]) -> str:
+        """The same, however short ago it failed."""
+        try:
+            note = self._check_files() if self._connection is not None else ""
+            try:
+                self._insert(rows)
+            except sqlite3.Error as error:
+                if not is_damage(error):
+                    raise
+                note = self.set_aside(error)
+                self._insert(rows)
+        except Exception as error:
+            # Of whatever kind it is: an answer waits for this, and must not fail with it.
+            self._note_trouble(error)
+            return self._keep(rows)
+        lost = self.spill.lost - self._told_lost
+        self.trouble, self._is_locked, self._pause = "", False, _FIRST_PAUSE
+        self._told_lost = self.spill.lost
+        if lost and not note:
+            note = f"the journal {self.path} has lost {lost} events; it is written again."
+        return note
+
+    def _note_trouble(self, error: Exception) -> None:
+        self.trouble, self._is_locked = describe_error(error), is_busy(error)
+        self._retry_at = monotonic() + self._pause
+        self._pause = min(self._pause * 2, _LAST_PAUSE)
+        if not self._is_locked:
+            self.close()
+
+    def _keep(self, rows: Sequence[Row]) -> str:
+        # A file is of no use where the disk is full, or the journal not ours to write.
+        where = self.spill.add(rows, in_file=self._is_locked)
+        return (
+            f"the journal {self.path} cannot be written: {self.trouble}. Verdicts are not "
+            f"affected; {where}."
+        )
+
+    def look_after(self) -> bool:
+        """To be called now and then: takes in what others could not write; whether any did."""
+        found = self._connection is not None and self._try_take_in(self._connection)
+        if found:
+            self._retry_at = 0.0  # nobody has it locked any more
+        return found
+
+    def _try_take_in(self, connection: sqlite3.Connection) -> bool:
+        """The same, where nobody has the file locked at this moment; never raises."""
+        # Whatever is wrong with the journal, the next row will run into it, too.
+        with suppress(sqlite3.Error, OSError):
+            connection.execute("PRAGMA busy_timeout = 0")
+            try:
+                return self._take_in(connection)
+            finally:
+                connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+        return False
+
+    def _take_in(self, connection: sqlite3.Connection) -> bool:
+        """Writes what waits in files, ours and what others have left; whether any did.
+
+        Raises sqlite3.Error and OSError, and then all of it is still there.
+        """
+        if not self.spill.has_files() or not self._is_same():
+            return False
+        with transaction(connection), self.spill.take_in() as taken:
+            self._put(connection, taken.rows)
+            connection.execute("COMMIT")
+            # What was on the disk must be there when the files go, in the journal that others see.
+            sync_log(self.path)
+            if not self._is_same():
+                raise OSError("the journal was taken away")
+        self.spill.lost += taken.damaged
+        self.written += (len(taken.rows) + 1) * _PAGES
+        return bool(taken.rows)
+
+    def _is_same(self) -> bool:
+        """Whether what we have open is what stands under the journal's name."""
+        is_same_log = self._log_seen is None or file_identity(self._log) == self._log_seen
+        return is_same_log and file_identity(self.path) == self._seen
+
+    def _check_files(self) -> str:
+        """What somebody did to the files while they were open, in words; mostly nothing."""
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            found = None
+        if found is None or (found.st_dev, found.st_ino) != self._seen:
+            self.close()
+            return f"the journal {self.path} was removed while in use; a new one was begun."
+        # In both cases we alone would still see a journal: others find an empty one, or none.
+        if not found.st_size:
+            return self.set_aside("it was emptied while in use")
+        if self._log_seen is not None and file_identity(self._log) != self._log_seen:
+            assert self._connection is not None
+            with suppress(sqlite3.Error):  # the old one is whole then
+                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            return self.set_aside("its log was removed while in use")
+        return ""
+
+    def set_aside(self, error: sqlite3.Error | str) -> str:
+        """Gives a damaged file another name; the next write begins a new one. Raises OSError."""
+        seen = self._seen or file_identity(self.path)
+        self.close()
+        aside = set_aside(self.path, seen)
+        old = f", the old one is {aside}" if aside else ""
+        return f"the journal was damaged ({error}): a new one was begun{old}."
+
+    def _insert(self, rows: Sequence[Row]) -> None:
+        connection = self._connection or self._open()
+        held = self.spill.held
+        if self.spill.count > len(held):
+            with suppress(OSError):
+                self._take_in(connection)
+        if len(rows) == 1 and not held:
+            # A statement by itself is a transaction.
+            self._put(connection, (rows[0].columns,))
+        else:
+            with transaction(connection):
+                self._put(connection, [row.columns for row in (*held, *rows)])
+        self.written += sum(row.size for row in (*held, *rows)) + _PAGES
+        self.spill.forget_held()
+        if self._log_seen is None:
+            self._log_seen = file_identity(self._log)
+
+    def _put(self, connection: sqlite3.Connection, rows: Sequence[Sequence[Any]]) -> None:
+        try:
+            if len(rows) == 1:
+                connection.execute(INSERT, rows[0])
+            else:
+                connection.executemany(INSERT, rows)
+        except _UNWRITABLE:
+            # One of them is at fault. Those before it are there already, and not taken twice.
+            for row in rows:
+                try:
+                    connection.execute(INSERT, row)
+                except _UNWRITABLE:
+                    self.spill.lost += 1
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            connection = open_journal(self.path, full=self._full)
+        finally:
+            self._seen = file_identity(self.path)
+        self._connection = connection
+        self._try_take_in(connection)
+        return connection
+
+    def close(self) -> None:
+        """Gives the file back; the next write opens it again."""
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+        self._connection = self._seen = self._log_seen = None
+
+
+_left: list[Writer] = []
+
+
+class BriefJournal:
+    """The journal of a process that answers one event; an implementation of ``Journal``.
+
+    Whoever closes a journal last moves its log into the file, which waits for the disk three times
+    more. A process that ends at once need not: the log is as good, and the next one goes on with
+    it. Every few events, when it has become long, one process does close it.
+    """
 
     def __init__(self, path: str, settings: JournalSettings = _DEFAULT) -> None:
+        self._path = path
         self._settings = settings
-        self._full = settings.durability == "full"
-        self._payload_cap = settings.payload_kb << 10
-        self._max_bytes = settings.max_mb << 20
-        self._ledger = Ledger(path, full=self._full)
-        self._shipper = _shipper(path, settings.dsn) if settings.dsn else None
-        hold = self._shipper.watermark if self._shipper is not None else ""
-        self._keeper = Keeper(path, Retention.of(settings, hold=hold))
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="hookline-journal")
-        self._waiting: list[tuple[Row, asyncio.Future[str]]] = []
-        self._busy_since: float | None = None
-        self._turn_taken = False
-        self._flushing: asyncio.Handle | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._retry: asyncio.TimerHandle | None = None
-        self._upkeep: asyncio.Task[None] | None = None
-        self._dirty = False
-        self._hurry = False
-        self._pruned_at = -PRUNE_EVERY  # on a machine that has just been started, too
-        self._since_pruning = 0
-        self._warning = ""
-        self._closed = False
 
     async def write(self, entry: Entry) -> str:
-        """Returns when the entry will survive this process; never raises."""
-        if self._closed:
-            # Settings changed, or the process is about to end, while this event was judged.
-            return write_once(self._ledger.path, entry, self._settings)
-        try:
-            row = row_of(entry, payload_cap=self._payload_cap)
-        except Exception as error:
-            # Nothing that was not looked at is ever stored.
-            self._ledger.backlog.lost += 1
-            return f"the journal has lost event {entry.id}: {type(error).__name__}: {error}"
-        looked_through(row.size)
-        loop = asyncio.get_running_loop()
-        # The first of a turn of the loop is committed at once, which is all there is with one
-        # agent at work. Others of the same turn share one commit; a sync is always shared.
-        if not (self._full or self._turn_taken or self._waiting):
-            self._turn_taken = True
-            loop.call_soon(self._turn_over)
-            try:
-                warning = self._ledger.write_one(row)
-            except Busy:
-                pass
-            else:
-                ordinary = not (warning or self._warning or row.session_end or self._shipper)
-                if ordinary and self._timer is not None:  # so there is nothing to see to
-                    return ""
-                return self._wrote(warning, row.session_end)
-        done: asyncio.Future[str] = loop.create_future()
-        self._waiting.append((row, done))
-        if self._flushing is None:
-            self._flushing = loop.call_soon(self._flush)
-        return await done
-
-    def _turn_over(self) -> None:
-        self._turn_taken = False
-
-    def _flush(self) -> None:
-        """Commits all that waits, in one transaction."""
-        self._flushing = None
-        batch, rows = self._waiting, [row for row, _ in self._waiting]
-        loop = asyncio.get_running_loop()
-        try:
-            warning = self._ledger.write(rows)
-        except Busy:
-            now = loop.time()
-            self._busy_since = self._busy_since or now
-            if now - self._busy_since < BUSY_LIMIT and not self._closed:
-                if now - self._busy_since < _BUSY_PAUSE:
-                    # A commit takes less: meanwhile there may be more to be written with this.
-                    self._flushing = loop.call_soon(self._flush)
-                else:
-                    self._flushing = loop.call_later(_BUSY_PAUSE, self._flush)
-                return
-            warning = self._ledger.locked(rows)
-        self._busy_since = None
-        self._waiting = []
-        warning = self._wrote(warning, any(row.session_end for row in rows))
-        for _, done in batch:
-            if not done.done():
-                done.set_result(warning)
-
-    def _wrote(self, warning: str, session_end: bool) -> str:
-        """Sees to what follows a commit; the warning, or one that was waiting to be said."""
-        if self._closed:
-            return warning
-        self._follow_up(session_end)
-        if self._shipper is not None:
-            self._shipper.nudge()
-            warning = warning or self._shipper.warning()
-        if self._warning and not warning:
-            warning, self._warning = self._warning, ""
-        return warning
-
-    def _follow_up(self, session_end: bool) -> None:
-        loop = asyncio.get_running_loop()
-        self._dirty = True
-        self._hurry = self._hurry or session_end
-        if self._upkeep is None:
-            if self._hurry:
-                self._begin_upkeep()
-            elif self._timer is None:
-                self._timer = loop.call_later(SYNC_EVERY, self._begin_upkeep)
-        if self._retry is None and self._ledger.waiting:
-            self._retry = loop.call_later(self._ledger.pause(), self._catch_up)
-
-    def _catch_up(self) -> None:
-        """Tries again to write what could not be written, though no event comes."""
-        self._retry = None
-        if not self._ledger.waiting or self._closed:
-            return
-        try:
-            note = self._ledger.write(())
-        except Busy:
-            self._retry = asyncio.get_running_loop().call_later(BUSY_LIMIT, self._catch_up)
-            return
-        if not self._ledger.pause():  # else the next event is told by itself
-            self._warning = note or self._warning
-        self._follow_up(session_end=False)
-
-    def _begin_upkeep(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = None
-        self._dirty = self._hurry = False
-        self._upkeep = asyncio.get_running_loop().create_task(self._keep_up())
-
-    async def _keep_up(self) -> None:
-        """Syncs; and when it is time, moves the log into the file and forgets the oldest."""
-        loop = asyncio.get_running_loop()
-        try:
-            if self._ledger.is_open:
-                # Where each commit is synced, the log has to be ready for the next ones.
-                step = self._keeper.make_room if self._full else self._keeper.sync
-                await loop.run_in_executor(self._worker, step)
-                # There may be more of it; and then it is time for the next look.
-                self._dirty = self._ledger.look_after() or self._dirty
-                if self._ledger.written > CHECKPOINT_EVERY:
-                    self._since_pruning += self._ledger.written
-                    self._ledger.written = 0
-                    await loop.run_in_executor(self._worker, self._keeper.checkpoint)
-                await self._prune(loop)
-        except (OSError, sqlite3.Error) as error:
-            self._warning = self._disorder(error)
-        finally:
-            self._upkeep = None
-            if self._dirty and not self._closed:
-                pause = 0.0 if self._hurry else SYNC_EVERY
-                self._timer = loop.call_later(pause, self._begin_upkeep)
-
-    def _disorder(self, error: OSError | sqlite3.Error) -> str:
-        if isinstance(error, sqlite3.Error) and is_damage(error):
-            with suppress(OSError):
-                return self._ledger.set_aside(error)
-        return f"the journal cannot be kept in order: {error}."
-
-    async def _prune(self, loop: asyncio.AbstractEventLoop) -> None:
-        """A few small steps, and more of them while nothing else is to do."""
-        much = self._since_pruning > self._max_bytes // 16
-        if not much and loop.time() < self._pruned_at + PRUNE_EVERY:
-            return
-        steps = 0
-        while await loop.run_in_executor(self._worker, self._keeper.prune):
-            steps += 1
-            if self._keeper.unshipped:
-                self._warning = self._keeper.confession()
-            if self._closed or (self._dirty and steps >= _STEPS):
-                return
-        self._pruned_at, self._since_pruning = loop.time(), 0
+        """Returns when the entry is on the disk; never raises."""
+        return write_once(self._path, entry, self._settings, ends=True)
 
     async def aclose(self) -> None:
-        """Writes what is left, syncs and closes."""
-        if self._closed:
-            return
-        self._closed = True
-        for handle in (self._timer, self._retry, self._flushing):
-            if handle is not None:
-                handle.cancel()
-        if self._waiting:
-            self._flush()
-        if self._upkeep is not None:
-            await asyncio.wait([self._upkeep])
-        if self._shipper is not None:
-            await self._shipper.aclose()
-        await asyncio.get_running_loop().run_in_executor(self._worker, self._finish)
-        self._worker.shutdown()
-
-    def _finish(self) -> None:
-        ledger = self._ledger
-        for _ in range(_LAST_TRIES):
-            before = ledger.waiting
-            try:
-                if before:
-                    ledger.write_now(())
-            except Busy:
-                time.sleep(_BUSY_PAUSE)
-                continue
-            if ledger.waiting == before:
-                break
-        for _ in range(_LAST_LOOKS):
-            if not ledger.look_after():
-                break
-        self._keeper.close(sync=ledger.is_open)
-        ledger.leave()
+        """What is open is left to the end of the process, or to the next event."""
 
 
-def _shipper(path: str, dsn: str) -> "Shipper":
-    from hookline.store.journal.postgres import Shipper
+def write_once(
+    path: str, entry: Entry, settings: JournalSettings = _DEFAULT, *, ends: bool = False
+) -> str:
+    """Opens, commits, syncs, closes; a warning for the person, or nothing. Never raises.
 
-    return Shipper(path, dsn)
+    Where the process ``ends`` with it, a short log is left to the next one.
+    """
+    full = settings.durability == "full"
+    writer = Writer(path, full=full)
+    try:
+        warning = writer.write((make_row(entry, payload_cap=settings.payload_kb << 10),))
+        if writer.spill.held:  # what waits in memory goes with it
+            return (
+                f"the journal {path} cannot be written: {writer.trouble}. Verdicts are not "
+                f"affected; event {entry.id} is lost to it."
+            )
+        return warning
+    except Exception as error:
+        return f"the journal {path} has lost event {entry.id}: {type(error).__name__}: {error}"
+    finally:
+        while _left:
+            _left.pop().close()
+        if ends and writer.is_open and not writer.spill.count and _is_log_short(path):
+            _left.append(writer)
+        else:
+            writer.close()
+        # Whoever closes a journal last syncs it. Where it is still open, nobody did.
+        if not full:
+            with suppress(OSError):
+                sync_log(path)
+
+
+def _is_log_short(path: str) -> bool:
+    try:
+        return os.stat(f"{path}-wal").st_size <= _LONG_LOG
+    except OSError:
+        return False

@@ -13,8 +13,8 @@ from hookline.model.answers import Answer, Rewrite, ask, deny
 from hookline.model.errors import HooklineError
 from hookline.model.events import PreToolUse, Stop, UserPromptSubmit
 from hookline.model.tools import tool
-from hookline.store.journal import write_once
 from hookline.store.journal.reader import Filter, Reader
+from hookline.store.journal.writer import write_once
 from support.journals import a_journal, a_run, an_entry, new_id, shell, write_all
 
 T0 = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -207,24 +207,6 @@ def test_a_project_is_found_whatever_it_is_called(tmp_path: Path, project: str) 
     assert found.seq == 1
 
 
-def test_the_last_event_is_the_newest_that_is_wanted(path: str) -> None:
-    with Reader(path) as reader:
-        newest, denied = reader.last(), reader.last(Filter(verdict="deny"))
-        assert newest is not None
-        assert denied is not None
-        assert (NAMES[newest.id], NAMES[denied.id]) == ("stop", "push")
-        assert reader.last(Filter(verdict="halt")) is None
-
-
-def test_sessions_are_told_newest_first_with_how_often_they_were_held_back(path: str) -> None:
-    with Reader(path) as reader:
-        beta, second, first = reader.sessions()
-    assert (beta.session_id, beta.events, beta.blocked) == ("beta", 3, 2)
-    assert (beta.first, beta.last) == (minute(2), minute(4))
-    assert (second.session_id, second.blocked) == ("alpha-2", 1)
-    assert (first.session_id, first.blocked, first.dialect) == ("alpha-1", 0, "claude-code")
-
-
 def test_what_is_being_written_can_be_followed(tmp_path: Path) -> None:
     path = str(tmp_path / "journal.db")
     first, second = an_entry(), an_entry()
@@ -294,5 +276,5 @@ def test_reading_changes_nothing(path: str) -> None:
     with Reader(path) as reader:
         reader.query()
         with pytest.raises(HooklineError, match="readonly"):
-            reader._rows("DELETE FROM events")
+            reader._fetch("DELETE FROM events")
     assert Path(path).read_bytes() == before

@@ -12,8 +12,8 @@ import pytest
 
 from hookline.model.errors import HooklineError
 from hookline.model.journal import Entry
-from hookline.store.journal import write_once
 from hookline.store.journal.reader import Reader
+from hookline.store.journal.writer import write_once
 from support.journals import an_entry
 
 NOBODY = 65534

@@ -23,15 +23,15 @@ from hookline.model.outcome import Outcome, Reply, Substitution
 from hookline.model.tools import tool
 from hookline.secrets import redact_bytes
 from hookline.store.journal.cutting import MARGIN
-from hookline.store.journal.reader import recorded
-from hookline.store.journal.recording import TEXT_CAP, Row, row_of
+from hookline.store.journal.recording import TEXT_CAP
+from hookline.store.journal.schema import Row, decode_row, make_row
 from support.journals import a_run, an_entry, secret, shell
 
 
 def stored(entry: Entry, **options: Any) -> Recorded:
     """What the journal gives back of an entry."""
-    row = row_of(entry, **options)
-    return recorded((1, *row.columns))
+    row = make_row(entry, **options)
+    return decode_row(1, row.columns)
 
 
 def all_bytes(row: Row) -> bytes:
@@ -139,7 +139,7 @@ def entries_with_a_secret() -> dict[str, Entry]:
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_a_secret_is_not_stored_with_zeros_in_it_either(encoding: str) -> None:
     text = json.dumps({"tool_input": {"command": f"curl -u {secret} é"}})
-    row = row_of(an_entry(payload=text.encode(encoding)))
+    row = make_row(an_entry(payload=text.encode(encoding)))
     stored = all_bytes(row).replace(b"\0", b"")
     assert secret.encode() not in stored
     assert b"tool_input" in stored
@@ -168,10 +168,10 @@ def test_a_secret_between_zeros_in_json_is_not_stored(size: int) -> None:
         "a session": an_entry(shell("ls", session_id=said[:200])),
     }
     for place, entry in entries.items():
-        row = row_of(entry)
+        row = make_row(entry)
         assert secret.encode() not in bare(row), place
         assert b"[redacted:" in bare(row), place
-        found = recorded((1, *row.columns))
+        found = decode_row(1, row.columns)
         assert found.redactions > 0
         if place == "a payload":
             assert "stdout" in json.loads(found.payload)["tool_response"]
@@ -182,20 +182,20 @@ def test_what_zeros_separate_is_known_as_if_they_were_spaces() -> None:
     assert redact_bytes(b" %s " % other.encode()).count
     payload = b"file.txt\0%s\0other.txt\0" % other.encode()
     for more in (b"", " ".join(utf16(secret)).encode(), utf16(f" {secret} ").encode()):
-        assert other.encode() not in all_bytes(row_of(an_entry(payload=payload + more)))
+        assert other.encode() not in all_bytes(make_row(an_entry(payload=payload + more)))
 
 
 @pytest.mark.parametrize("before", range(320_000, 330_000, 77))
 def test_no_half_of_a_secret_is_left_where_zeros_were(before: int) -> None:
     payload = utf16(secret).encode() + bytes(before) + secret.encode() + b" y" * 50_000
-    row = row_of(an_entry(payload=payload))
+    row = make_row(an_entry(payload=payload))
     assert secret[:12].encode() not in all_bytes(row)
-    assert recorded((1, *row.columns)).cut
+    assert decode_row(1, row.columns).cut
 
 
 def test_zeros_with_nothing_to_hide_stay_as_they_are() -> None:
     for payload in (b"\x00\xff\xfe", "plain words".encode("utf-16")):
-        assert row_of(an_entry(payload=payload)).columns[-1] == payload
+        assert make_row(an_entry(payload=payload)).columns[-1] == payload
 
 
 def _base64(size: int) -> str:
@@ -226,23 +226,23 @@ EDGES = (65_536, 65_536 + MARGIN)
 def test_no_half_of_a_secret_is_left_at_the_cut_behind_others(before: int) -> None:
     start = b'{"a": "' + KEY.encode().replace(b"\n", b"\\n") * 20 + b" "
     payload = start + b"x" * (before - len(start)) + b" " + secret.encode() + b" y" * 50_000
-    assert secret[:12].encode() not in all_bytes(row_of(an_entry(payload=payload)))
+    assert secret[:12].encode() not in all_bytes(make_row(an_entry(payload=payload)))
 
 
 def test_no_half_of_a_secret_is_left_in_a_long_text_behind_others() -> None:
     for before in (at + near for at in (TEXT_CAP, TEXT_CAP + MARGIN) for near in range(-60, 9, 3)):
         text = KEY * min(10, before // len(KEY))
         text += "x" * (before - len(text)) + " " + secret + " y" * 50_000
-        row = row_of(an_entry(answer=Answer(context=(text,))))
+        row = make_row(an_entry(answer=Answer(context=(text,))))
         assert secret[:12].encode() not in all_bytes(row)
 
 
 @pytest.mark.parametrize("place", entries_with_a_secret())
 def test_a_secret_is_stored_nowhere(place: str) -> None:
-    row = row_of(entries_with_a_secret()[place])
+    row = make_row(entries_with_a_secret()[place])
 
     assert secret.encode() not in all_bytes(row)
-    found = recorded((1, *row.columns))
+    found = decode_row(1, row.columns)
     assert found.redactions >= 1
     assert found.approximate
 
@@ -279,9 +279,9 @@ def test_secrets_of_every_kind_are_found_in_whatever_they_are_wrapped(kind: str)
         an_entry(runs=[a_run(failed=text)]),
     ]
     for entry in entries:
-        row = row_of(entry)
+        row = make_row(entry)
         assert hidden.encode() not in all_bytes(row)
-        assert recorded((1, *row.columns)).redactions >= 1
+        assert decode_row(1, row.columns).redactions >= 1
 
 
 def test_a_payload_with_a_secret_keeps_its_shape() -> None:
@@ -321,7 +321,7 @@ def test_many_secrets_before_the_cut_leave_no_half_at_the_end_either() -> None:
 def test_no_half_of_a_secret_is_left_in_the_subject(before: int) -> None:
     event = shell("x" * before + " " + secret + " and more" * 30)
     for payload in (b"", json.dumps({"command": event.tool.command}).encode()):
-        row = row_of(an_entry(event, payload=payload))
+        row = make_row(an_entry(event, payload=payload))
         assert secret[:12].encode() not in all_bytes(row)
 
 
@@ -337,10 +337,10 @@ def test_no_half_of_a_secret_is_left_in_the_subject(before: int) -> None:
     ids=["rewrite", "context", "many keys", "many items", "reason"],
 )
 def test_whatever_was_said_a_row_stays_small(answer: Answer) -> None:
-    row = row_of(an_entry(answer=answer, runs=[a_run(answer=answer)]))
+    row = make_row(an_entry(answer=answer, runs=[a_run(answer=answer)]))
     assert row.size < 400_000
     assert secret[:12].encode() not in all_bytes(row)
-    found = recorded((1, *row.columns))
+    found = decode_row(1, row.columns)
     assert found.cut
     assert found.verdict == answer.verdict.value
     assert len(found.runs) == 1

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from hookline.model.journal import JournalSettings
-from hookline.store.journal.files import connected
-from hookline.store.journal.keeper import Keeper
-from hookline.store.journal.retention import Retention, prune, size_of
+from hookline.store.journal.files import connect
+from hookline.store.journal.upkeep import Retention, Upkeep, measure, prune
 from support.journals import a_journal, all_rows, an_entry, until, write_all
 
 NOW = datetime.now(UTC)
@@ -24,9 +23,9 @@ def days_ago(count: float) -> datetime:
 
 def pruned(path: Path, retention: Retention, now: float | None = NOW.timestamp()) -> int:
     """Steps until there is nothing more to do; how many events went."""
-    connection = connected(str(path))
+    connection = connect(str(path))
     try:
-        gone, shrinking = 0, size_of(connection) > retention.max_bytes
+        gone, shrinking = 0, measure(connection) > retention.max_bytes
         for _ in range(1_000):
             step = prune(connection, retention, now=now, shrinking=shrinking)
             assert step.events <= 100, "a step is small"
@@ -93,11 +92,11 @@ def test_a_clock_that_jumped_is_not_believed(
 ) -> None:
     path = tmp_path / "journal.db"
     write_all(path, [an_entry() for _ in range(4)])
-    careful = Keeper(str(path), Retention(keep_days=7, max_bytes=MUCH))
+    careful = Upkeep(str(path), Retention(keep_days=7, max_bytes=MUCH))
     real = time.time
-    monkeypatch.setattr("hookline.store.journal.keeper.time.time", lambda: real() + 365 * 86_400)
+    monkeypatch.setattr("hookline.store.journal.upkeep.time.time", lambda: real() + 365 * 86_400)
     assert not careful.prune()
-    careful.close(sync=False)
+    careful.close()
     assert len(all_rows(path)) == 4
 
 
@@ -108,12 +107,12 @@ def test_a_clock_that_was_ahead_before_the_start_makes_nothing_old(
     path = tmp_path / "journal.db"
     write_all(path, [an_entry() for _ in range(50)])
     real = time.time
-    monkeypatch.setattr("hookline.store.journal.keeper.time.time", lambda: real() + 365 * 86_400)
+    monkeypatch.setattr("hookline.store.journal.upkeep.time.time", lambda: real() + 365 * 86_400)
     # What is written meanwhile says so, too, and is no proof of it.
     write_all(path, [an_entry(at=days_ago(-365))])
-    careful = Keeper(str(path), Retention(keep_days=keep_days, max_bytes=MUCH))
+    careful = Upkeep(str(path), Retention(keep_days=keep_days, max_bytes=MUCH))
     assert not careful.prune()
-    careful.close(sync=False)
+    careful.close()
     assert len(all_rows(path)) == 51
 
 
@@ -156,7 +155,7 @@ def test_what_was_not_shipped_stays_however_old_but_not_when_room_is_short(tmp_p
     path = tmp_path / "journal.db"
     old = [an_entry(at=days_ago(60), payload=b"x" * 4_000) for _ in range(99)]
     write_all(path, [*old, an_entry(at=days_ago(1))])
-    connection = connected(str(path))
+    connection = connect(str(path))
     connection.execute("INSERT INTO meta VALUES ('shipped', '40')")
     kept = Retention(keep_days=7, max_bytes=MUCH, hold="shipped")
     assert pruned(path, kept) == 40

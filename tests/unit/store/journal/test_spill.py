@@ -1,6 +1,7 @@
 """Rows that wait in a file beside a locked journal."""
 
 import asyncio
+import fcntl
 import os
 import resource
 import signal
@@ -16,17 +17,15 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from hookline.store.journal import late as late_rows
-from hookline.store.journal import write_once
-from hookline.store.journal.backlog import Backlog
-from hookline.store.journal.late import Late
-from hookline.store.journal.ledger import Ledger
-from hookline.store.journal.recording import Row, row_of
+from hookline.store.journal import spill as spill_module
+from hookline.store.journal.schema import Row, make_row
+from hookline.store.journal.spill import Spill
+from hookline.store.journal.writer import Writer, write_once
 from support.journals import a_journal, all_rows, an_entry, until, write_all
 
 
 def rows(count: int) -> list[Row]:
-    return [row_of(an_entry()) for _ in range(count)]
+    return [make_row(an_entry()) for _ in range(count)]
 
 
 def ids(rows: list[Row]) -> list[str]:
@@ -36,13 +35,21 @@ def ids(rows: list[Row]) -> list[str]:
 def leave_behind(path: Path, rows: list[Row]) -> None:
     """Each in a file of its own, as processes do that answer one event."""
     for row in rows:
-        late = Late(str(path))
-        assert late.add([row])
-        late.leave()
+        spill = Spill(str(path))
+        assert spill.add_to_file([row])
+
+
+def older_file(path: Path, rows: list[Row]) -> Path:
+    """As it was left by a hookline that added to one file again and again."""
+    directory = Path(f"{path}-late")
+    directory.mkdir(mode=0o700, exist_ok=True)
+    file = directory / f"{1:020}-{0:08x}.v1"
+    file.write_bytes(b"".join(spill_module._encode_record([row]) for row in rows))
+    return file
 
 
 def waiting(path: Path) -> list[str]:
-    with Late(str(path)).taken_in() as found:
+    with Spill(str(path)).take_in() as found:
         return [columns[0] for columns in found.rows]
 
 
@@ -57,25 +64,36 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def test_rows_of_a_process_that_goes_on_are_its_own(tmp_path: Path) -> None:
+def test_rows_of_a_process_that_goes_on_are_taken_in_by_the_next_to_write(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
-    late, some = Late(str(path)), rows(3)
-    assert late.add(some[:2])
-    assert late.add(some[2:])
-    assert waiting(path) == []
-    late.leave()
+    spill, some = Spill(str(path)), rows(3)
+    assert spill.add(some[:2], in_file=True) == "2 events wait in a file beside it"
+    assert spill.add(some[2:], in_file=True) == "3 events wait in a file beside it"
     assert waiting(path) == ids(some)
     assert files(path) == [], "whoever took them has them"
+    assert not spill.has_files()
+    assert spill.count == 0
+
+
+def test_a_file_that_somebody_adds_to_is_left_to_him(tmp_path: Path) -> None:
+    """An older hookline keeps its file, and has it locked meanwhile."""
+    path = tmp_path / "journal.db"
+    some = rows(3)
+    file = older_file(path, some)
+    with open(file, "rb") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        assert waiting(path) == []
+    assert waiting(path) == ids(some)
+    assert files(path) == []
 
 
 def test_rows_that_could_not_be_taken_stay(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
-    late, some = Late(str(path)), rows(2)
-    late.add(some)
-    late.leave()
+    spill, some = Spill(str(path)), rows(2)
+    spill.add_to_file(some)
 
     def in_vain() -> None:
-        with Late(str(path)).taken_in():
+        with Spill(str(path)).take_in():
             raise sqlite3.OperationalError("locked")
 
     for _ in range(2):
@@ -86,22 +104,18 @@ def test_rows_that_could_not_be_taken_stay(tmp_path: Path) -> None:
 
 def test_nobody_else_can_read_them(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
-    late = Late(str(path))
-    late.add(rows(1))
+    spill = Spill(str(path))
+    spill.add_to_file(rows(1))
     (file,) = files(path)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
-    late.leave()
 
 
 @pytest.mark.parametrize("cut", [1, 100])
 def test_what_was_only_half_written_hides_nothing_before_it(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "journal.db"
-    late, some = Late(str(path)), rows(3)
-    for row in some:
-        late.add([row])
-    late.leave()
-    (file,) = files(path)
+    some = rows(3)
+    file = older_file(path, some)
     os.truncate(file, file.stat().st_size - cut)
     assert waiting(path) == ids(some[:2])
 
@@ -113,16 +127,13 @@ def test_what_was_only_half_written_hides_nothing_before_it(tmp_path: Path, cut:
 )
 def test_what_nobody_can_read_is_kept_for_a_person_and_said(tmp_path: Path, damage: bytes) -> None:
     path = tmp_path / "journal.db"
-    late, some = Late(str(path)), rows(2)
-    late.add(some[:1])
-    late.add(some[1:])
-    late.leave()
-    (file,) = files(path)
+    some = rows(2)
+    file = older_file(path, some)
     text = file.read_bytes()
     file.write_bytes(text[: len(text) // 2] + damage + text[len(text) // 2 + len(damage) :])
-    ledger = Ledger(str(path))
-    said = ledger.write_now(rows(1))
-    ledger.leave()
+    writer = Writer(str(path))
+    said = writer.write_now(rows(1))
+    writer.close()
     assert some[0].columns[0] in {each.id for each in all_rows(path)}
     if damage == b"\xff" * 4:
         assert (said, files(path)) == ("", []), "as if its writer had been killed"
@@ -133,31 +144,31 @@ def test_what_nobody_can_read_is_kept_for_a_person_and_said(tmp_path: Path, dama
         assert kept.stat().st_size >= len(text)
 
 
-def test_after_a_write_that_failed_and_could_not_be_undone_another_file_is_begun(
+def test_a_write_that_failed_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "journal.db"
-    late, some = Late(str(path)), rows(3)
-    assert late.add(some[:1])
+    spill, some = Spill(str(path)), rows(3)
+    assert spill.add_to_file(some[:1])
 
     def fails(*_: object) -> None:
         raise OSError("no more of this")
 
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "ftruncate", fails)
-        patched.setattr(late_rows, "sync", fails)
-        assert not late.add(some[1:2])
-    assert late.add(some[2:])
-    late.leave()
-    assert set(ids([some[0], some[2]])) <= set(waiting(path))
+    for place, name in ((spill_module, "sync"), (os, "rename")):
+        with monkeypatch.context() as patched:
+            patched.setattr(place, name, fails)
+            assert not spill.add_to_file(some[1:2])
+        assert len(files(path)) == 1
+    assert spill.add_to_file(some[2:])
+    assert waiting(path) == ids([some[0], some[2]])
 
 
 def test_a_file_that_goes_while_others_are_counted_is_no_reason_to_fail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "journal.db"
-    other = Late(str(path))
-    other.add(rows(1))
+    other = Spill(str(path))
+    other.add_to_file(rows(1))
     (file,) = files(path)
     really = os.scandir
 
@@ -168,12 +179,10 @@ def test_a_file_that_goes_while_others_are_counted_is_no_reason_to_fail(
         file.unlink()
         yield entries
 
-    late, some = Late(str(path)), rows(1)
+    spill, some = Spill(str(path)), rows(1)
     with monkeypatch.context() as patched:
         patched.setattr(os, "scandir", and_gone)
-        assert late.add(some)
-    late.leave()
-    other.leave()
+        assert spill.add_to_file(some)
     assert waiting(path) == ids(some)
 
 
@@ -183,32 +192,31 @@ def test_ours_are_among_the_first_to_be_taken_in(tmp_path: Path) -> None:
     older = rows(40)
     leave_behind(path, older)
     own = rows(1)
-    ledger = Ledger(str(path))
+    writer = Writer(str(path))
     with locked(path):
-        ledger.locked(own)
-    assert ledger.waiting == 1
-    ledger.write_now(())
-    assert ledger.waiting == 0
+        writer.write_now(own)
+    assert writer.spill.count == 1
+    writer.write_now(())
+    assert writer.spill.count == 0
     assert own[0].columns[0] in {each.id for each in all_rows(path)}
-    while ledger.look_after():
+    while writer.look_after():
         pass
-    ledger.leave()
+    writer.close()
     assert set(ids(older)) <= {each.id for each in all_rows(path)}
 
 
 def test_nothing_goes_into_a_journal_that_was_taken_away(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
-    ledger, late, some = Ledger(str(path)), Late(str(path)), rows(5)
-    ledger.write(rows(1))
-    late.add(some)
-    late.leave()
+    writer, spill, some = Writer(str(path)), Spill(str(path)), rows(5)
+    writer.write(rows(1))
+    spill.add_to_file(some)
     for name in tmp_path.glob("journal.db*"):
         if name.is_file():
             name.unlink()
-    assert not ledger.look_after()
+    assert not writer.look_after()
     assert len(files(path)) == 1
-    assert "was removed while in use" in ledger.write(rows(1))
-    ledger.leave()
+    assert "was removed while in use" in writer.write(rows(1))
+    writer.close()
     assert set(ids(some)) <= {each.id for each in all_rows(path)}
 
 
@@ -216,8 +224,8 @@ def test_a_file_goes_only_when_what_was_in_it_is_on_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "journal.db"
-    ledger, some = Ledger(str(path)), rows(1)
-    ledger.write(rows(1))
+    writer, some = Writer(str(path)), rows(1)
+    writer.write(rows(1))
     leave_behind(path, some)
 
     def fails(path: str) -> None:
@@ -225,24 +233,24 @@ def test_a_file_goes_only_when_what_was_in_it_is_on_the_disk(
         raise OSError("the disk does not answer")
 
     with monkeypatch.context() as patched:
-        patched.setattr("hookline.store.journal.ledger.sync_log", fails)
-        assert not ledger.look_after()
+        patched.setattr("hookline.store.journal.writer.sync_log", fails)
+        assert not writer.look_after()
     assert len(files(path)) == 1
-    assert ledger.look_after()
-    ledger.leave()
+    assert writer.look_after()
+    writer.close()
     assert files(path) == []
     assert set(ids(some)) <= {each.id for each in all_rows(path)}
 
 
 def test_events_are_written_again_as_soon_as_what_waited_was_taken_in(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
-    ledger, (waited, after) = Ledger(str(path)), rows(2)
-    ledger.write(rows(1))
+    writer, (waited, after) = Writer(str(path)), rows(2)
+    writer.write(rows(1))
     with locked(path):
-        ledger.locked([waited])
-    assert ledger.look_after()
-    assert ledger.write([after]) == "", "though it was said to be locked a moment ago"
-    ledger.leave()
+        writer.write_now([waited])
+    assert writer.look_after()
+    assert writer.write([after]) == "", "though it was said to be locked a moment ago"
+    writer.close()
     assert set(ids([waited, after])) <= {each.id for each in all_rows(path)}
 
 
@@ -262,9 +270,8 @@ def test_a_daemon_without_events_takes_in_all_of_many(tmp_path: Path) -> None:
 
 def test_what_is_no_file_of_ours_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
-    late, some = Late(str(path)), rows(1)
-    late.add(some)
-    late.leave()
+    spill, some = Spill(str(path)), rows(1)
+    spill.add_to_file(some)
     (file,) = files(path)
     (file.parent / "a directory.v1").mkdir()
     os.mkfifo(file.parent / "a pipe.v1")
@@ -280,19 +287,18 @@ def test_what_is_no_file_of_ours_is_left_alone(tmp_path: Path) -> None:
 def test_where_no_file_can_be_made_the_rows_are_said_not_to_be_safe(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     Path(f"{path}-late").touch()
-    assert not Late(str(path)).add(rows(1))
+    assert not Spill(str(path)).add_to_file(rows(1))
 
 
 def test_files_that_nobody_takes_in_do_not_fill_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hookline.store.journal.late._MOST_FILES", 2)
+    monkeypatch.setattr("hookline.store.journal.spill._MOST_FILES", 2)
     path = tmp_path / "journal.db"
     said = []
     for _ in range(3):
-        late = Late(str(path))
-        said.append(late.add(rows(1)))
-        late.leave()
+        spill = Spill(str(path))
+        said.append(spill.add_to_file(rows(1)))
     assert said == [True, True, False]
     assert len(files(path)) == 2
 
@@ -300,12 +306,12 @@ def test_files_that_nobody_takes_in_do_not_fill_the_disk(
 def test_bytes_that_nobody_takes_in_do_not_fill_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hookline.store.journal.late._FULL", 1_000)
-    monkeypatch.setattr("hookline.store.journal.late._MOST_BYTES", 4_000)
+    monkeypatch.setattr("hookline.store.journal.spill._FULL", 1_000)
+    monkeypatch.setattr("hookline.store.journal.spill._LOOK_EVERY", 1)
+    monkeypatch.setattr("hookline.store.journal.spill._MOST_BYTES", 4_000)
     path = tmp_path / "journal.db"
-    late, some = Late(str(path)), rows(50)
-    kept = [late.add([row]) for row in some]
-    late.leave()
+    spill, some = Spill(str(path)), rows(50)
+    kept = [spill.add_to_file([row]) for row in some]
     assert 0 < kept.count(True) < 50
     assert sum(file.stat().st_size for file in files(path)) < 6_000
     found: list[str] = []
@@ -316,7 +322,7 @@ def test_bytes_that_nobody_takes_in_do_not_fill_the_disk(
 
 def test_many_files_are_taken_in_a_few_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
-    some = rows(40)
+    some = rows(150)
     leave_behind(path, some)
     found: list[str] = []
     turns = 0
@@ -343,51 +349,41 @@ def test_where_descriptors_are_few_all_is_taken_in(tmp_path: Path) -> None:
 
 
 def test_a_row_that_cannot_be_put_into_a_file_holds_nobody_up(tmp_path: Path) -> None:
-    late = Late(str(tmp_path / "journal.db"))
+    spill = Spill(str(tmp_path / "journal.db"))
     strange = structs.replace(rows(1)[0], columns=("\udcff",))
-    assert not late.add([strange])
-    assert late.add(rows(1))
-    late.leave()
-
-
-def test_one_whose_file_is_taken_away_before_it_is_locked_makes_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "journal.db"
-    late, some = Late(str(path)), rows(1)
-    really, times = late_rows._lock, []
-
-    def after_another(handle: int) -> None:
-        times.append(handle)
-        if len(times) == 1:
-            assert waiting(path) == [], "it is empty, and taken away"
-        really(handle)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(late_rows, "_lock", after_another)
-        assert late.add(some)
-    late.leave()
-    assert len(times) == 3, "ours, the other's, and ours again"
-    assert waiting(path) == ids(some)
+    assert not spill.add_to_file([strange])
+    assert spill.add_to_file(rows(1))
 
 
 def test_more_than_memory_holds_is_safe_in_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hookline.store.journal.late._FULL", 50_000)
+    monkeypatch.setattr("hookline.store.journal.spill._FULL", 50_000)
+    monkeypatch.setattr("hookline.store.journal.spill._MOST_MEMORY", 30_000)
     path = tmp_path / "journal.db"
     write_once(str(path), an_entry())
-    some = [row_of(an_entry(payload=b"x" * 20_000)) for _ in range(20)]
-    ledger = Ledger(str(path))
-    ledger.backlog = Backlog(most_bytes=30_000)
+    some = [make_row(an_entry(payload=b"x" * 20_000)) for _ in range(20)]
+    writer = Writer(str(path))
     with locked(path):
-        said = [ledger.locked([row]) for row in some]
+        said = [writer.write_now([row]) for row in some]
         assert all("in a file beside it" in each and "lost" not in each for each in said)
-    while ledger.waiting or files(path):
-        assert ledger.write_now(()) == ""
-        ledger.look_after()
-    ledger.leave()
+    while writer.spill.count or files(path):
+        assert writer.write_now(()) == ""
+        writer.look_after()
+    writer.close()
     assert set(ids(some)) <= {each.id for each in all_rows(path)}
+
+
+def test_of_what_waits_in_memory_the_oldest_is_lost_first_and_counted(tmp_path: Path) -> None:
+    some = [make_row(an_entry(payload=bytes(1_000_000)), payload_cap=2 << 20) for _ in range(20)]
+    spill = Spill(str(tmp_path / "journal.db"))
+    said = [spill.add([row], in_file=False) for row in some]
+    assert said[0] == "1 events wait in memory"
+    assert said[-1] == "16 events wait in memory, 4 are lost"
+    assert (list(spill.held), spill.count, spill.lost) == (some[4:], 16, 4)
+    spill.forget_held()
+    assert spill.count == 0
+    assert files(tmp_path / "journal.db") == []
 
 
 def test_what_can_be_kept_nowhere_is_said_to_be_lost_by_one_that_ends(tmp_path: Path) -> None:
@@ -414,14 +410,14 @@ def test_the_next_to_open_the_journal_takes_them_in(tmp_path: Path) -> None:
 
 def test_one_that_has_it_open_takes_them_in_when_it_looks_after_it(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
-    ledger, (own,), entry = Ledger(str(path)), rows(1), an_entry()
-    ledger.write([own])
+    writer, (own,), entry = Writer(str(path)), rows(1), an_entry()
+    writer.write([own])
     with locked(path):
         write_once(str(path), entry)
-        ledger.look_after()
+        writer.look_after()
         assert len(files(path)) == 1, "nothing is lost while it is locked"
-    ledger.look_after()
-    ledger.leave()
+    writer.look_after()
+    writer.close()
     assert [each.id for each in all_rows(path)] == [own.columns[0], entry.id]
     assert files(path) == []
 
@@ -429,9 +425,8 @@ def test_one_that_has_it_open_takes_them_in_when_it_looks_after_it(tmp_path: Pat
 def test_rows_that_are_in_both_are_taken_once(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     entry = an_entry()
-    late = Late(str(path))
-    late.add([row_of(entry)])
-    late.leave()
+    spill = Spill(str(path))
+    spill.add_to_file([make_row(entry)])
     write_all(path, [entry])
     assert [each.id for each in all_rows(path)] == [entry.id]
 
@@ -440,7 +435,7 @@ def test_rows_that_are_in_both_are_taken_once(tmp_path: Path) -> None:
 _DAEMON = """
 import asyncio, os, sys, time
 sys.path[:0] = sys.argv[2:]
-from hookline.store.journal import SqliteJournal
+from hookline.store.journal.group_commit import SqliteJournal
 from support.journals import an_entry
 
 async def main():

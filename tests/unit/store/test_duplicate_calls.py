@@ -2,6 +2,7 @@
 
 import asyncio
 import fcntl
+import gc
 import os
 import signal
 import stat
@@ -23,8 +24,15 @@ from hookline.model.events import Event, PreToolUse, Stop
 from hookline.model.outcome import Outcome, Substitution
 from hookline.model.tools import CANONICAL_TOOLS, tool
 from hookline.model.waiting import needs_loop
-from hookline.store.answers import FRESH, KEPT, Answered, Answers, Arrival, FirstAnswers
-from hookline.store.brief_answers import BriefAnswers
+from hookline.store.duplicate_calls import (
+    FRESH,
+    KEPT,
+    Answered,
+    Arrival,
+    DiskShelf,
+    DuplicateCalls,
+    MemoryShelf,
+)
 
 HIDDEN = "MK_SECRET"
 
@@ -47,7 +55,7 @@ def arrival(event: Event, entry: str = "one", callers: tuple[str, ...] = ("copil
 
 
 def ask(
-    answers: FirstAnswers,
+    answers: DuplicateCalls,
     event: Event,
     entry: str,
     outcome: Outcome | None = None,
@@ -71,12 +79,12 @@ def clock() -> Clock:
 
 @pytest.fixture(autouse=True)
 def each_call_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hookline.store.answers._SWEEPS", 256)
+    monkeypatch.setattr("hookline.store.duplicate_calls._SWEEPS", 256)
 
 
 @pytest.fixture
-def answers(tmp_path: Path, clock: Clock) -> Answers:
-    return Answers(str(tmp_path), clock=clock)
+def answers(tmp_path: Path, clock: Clock) -> DuplicateCalls:
+    return DuplicateCalls(DiskShelf(str(tmp_path), clock=clock))
 
 
 @contextmanager
@@ -93,18 +101,21 @@ def held(directory: Path) -> Iterator[None]:
 
 class TestTheSameCall:
     @pytest.fixture(params=["on disk", "in memory"])
-    def answers(self, request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> FirstAnswers:
+    def answers(
+        self, request: pytest.FixtureRequest, tmp_path: Path, clock: Clock
+    ) -> DuplicateCalls:
         on_disk = request.param == "on disk"
-        return Answers(str(tmp_path), clock=clock) if on_disk else BriefAnswers(clock=clock)
+        shelf = DiskShelf(str(tmp_path), clock=clock) if on_disk else MemoryShelf(clock=clock)
+        return DuplicateCalls(shelf)
 
-    def test_another_entry_gets_the_first_answer(self, answers: FirstAnswers) -> None:
+    def test_another_entry_gets_the_first_answer(self, answers: DuplicateCalls) -> None:
         event = shell()
         assert ask(answers, event, "one", Outcome(event=event, answer=deny(HIDDEN))) is None
         known = ask(answers, event, "two")
         assert known is not None
         assert known.answer == deny(HIDDEN)
 
-    def test_it_still_says_whose_answer_that_was(self, answers: FirstAnswers) -> None:
+    def test_it_still_says_whose_answer_that_was(self, answers: DuplicateCalls) -> None:
         event = shell()
         said = Outcome(event=event, answer=deny("No."), signature="— guard, hookline.yaml:3")
         ask(answers, event, "one", said)
@@ -112,38 +123,38 @@ class TestTheSameCall:
         assert known is not None
         assert known.outcome(event, registry.tools("copilot")).signature == said.signature
 
-    def test_each_entry_gets_it_once(self, answers: FirstAnswers) -> None:
+    def test_each_entry_gets_it_once(self, answers: DuplicateCalls) -> None:
         event = shell()
         ask(answers, event, "one", Outcome(event=event))
         assert ask(answers, event, "two") is not None
         assert ask(answers, event, "two", Outcome(event=event)) is None
         assert ask(answers, event, "one") is not None
 
-    def test_the_same_entry_is_an_agent_doing_it_again(self, answers: FirstAnswers) -> None:
+    def test_the_same_entry_is_an_agent_doing_it_again(self, answers: DuplicateCalls) -> None:
         event = shell()
         ask(answers, event, "one", Outcome(event=event))
         assert ask(answers, event, "one") is None
 
-    def test_it_is_forgotten_after_seconds(self, answers: FirstAnswers, clock: Clock) -> None:
+    def test_it_is_forgotten_after_seconds(self, answers: DuplicateCalls, clock: Clock) -> None:
         event = shell()
         ask(answers, event, "one", Outcome(event=event))
         clock.now += FRESH + 1
         assert ask(answers, event, "two") is None
 
     def test_a_clock_that_went_back_makes_nothing_fresh(
-        self, answers: FirstAnswers, clock: Clock
+        self, answers: DuplicateCalls, clock: Clock
     ) -> None:
         event = shell()
         ask(answers, event, "one", Outcome(event=event))
         clock.now -= 3600
         assert ask(answers, event, "two") is None
 
-    def test_one_that_was_not_answered_is_judged_by_the_next(self, answers: FirstAnswers) -> None:
+    def test_one_that_was_not_answered_is_judged_by_the_next(self, answers: DuplicateCalls) -> None:
         event = shell()
         assert ask(answers, event, "one") is None
         assert ask(answers, event, "two") is None
 
-    def test_the_second_waits_for_the_first(self, answers: FirstAnswers) -> None:
+    def test_the_second_waits_for_the_first(self, answers: DuplicateCalls) -> None:
         event, order = shell(), []
 
         async def first(began: asyncio.Event, go_on: asyncio.Event) -> None:
@@ -173,7 +184,7 @@ class TestTheSameCall:
         assert known is not None
         assert known.answer == deny("no")
 
-    def test_when_the_first_is_called_off_the_second_judges(self, answers: FirstAnswers) -> None:
+    def test_when_the_first_is_called_off_the_second_judges(self, answers: DuplicateCalls) -> None:
         event = shell()
 
         async def first(began: asyncio.Event) -> None:
@@ -191,7 +202,7 @@ class TestTheSameCall:
 
         assert asyncio.run(both()) is None
 
-    def test_it_does_not_wait_for_ever(self, answers: FirstAnswers) -> None:
+    def test_it_does_not_wait_for_ever(self, answers: DuplicateCalls) -> None:
         event = shell()
 
         async def both() -> Answered | None:
@@ -203,13 +214,13 @@ class TestTheSameCall:
 
         assert asyncio.run(both()) is None
 
-    def test_a_flood_leaves_the_latest(self, answers: FirstAnswers) -> None:
+    def test_a_flood_leaves_the_latest(self, answers: DuplicateCalls) -> None:
         for number in range(600):
             event = shell(f"rm {number}")
             ask(answers, event, "one", Outcome(event=event))
         assert ask(answers, shell("rm 599"), "two") is not None
 
-    def test_a_failure_while_judging_leaves_no_answer(self, answers: FirstAnswers) -> None:
+    def test_a_failure_while_judging_leaves_no_answer(self, answers: DuplicateCalls) -> None:
         async def failing() -> None:
             async with answers.once(arrival(shell())):
                 raise RuntimeError("broken")
@@ -257,14 +268,14 @@ class TestContent:
 
     def test_what_is_no_unicode_is_judged_each_time(self) -> None:
         assert arrival(shell("\ud800")).content == b""
-        for store in (Answers("/nowhere"), BriefAnswers()):
+        for store in (DuplicateCalls(DiskShelf("/nowhere")), DuplicateCalls(MemoryShelf())):
             event = shell("\ud800")
             assert ask(store, event, "one", Outcome(event=event)) is None
             assert ask(store, event, "two", Outcome(event=event)) is None
 
 
 class TestWhatIsKept:
-    def test_only_its_owner_may_read_it(self, answers: Answers, tmp_path: Path) -> None:
+    def test_only_its_owner_may_read_it(self, answers: DuplicateCalls, tmp_path: Path) -> None:
         event = shell()
         ask(answers, event, "one", Outcome(event=event, answer=deny(HIDDEN)))
         [file] = (tmp_path / "answers").iterdir()
@@ -272,7 +283,7 @@ class TestWhatIsKept:
         assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
     def test_neither_the_call_nor_the_answer_stands_there_in_clear(
-        self, answers: Answers, tmp_path: Path
+        self, answers: DuplicateCalls, tmp_path: Path
     ) -> None:
         event = shell(f"echo {HIDDEN}")
         ask(answers, event, HIDDEN, Outcome(event=event, answer=deny(HIDDEN)))
@@ -280,14 +291,14 @@ class TestWhatIsKept:
         assert HIDDEN.encode() not in file.read_bytes()
         assert arrival(event).content.hex() not in file.name
 
-    def test_an_allow_is_kept_as_a_pass(self, answers: Answers) -> None:
+    def test_an_allow_is_kept_as_a_pass(self, answers: DuplicateCalls) -> None:
         event = shell()
         ask(answers, event, "one", Outcome(event=event, answer=allow("fine")))
         known = ask(answers, event, "two")
         assert known is not None
         assert known.answer == Answer()
 
-    def test_a_rewrite_is_applied_again(self, answers: Answers) -> None:
+    def test_a_rewrite_is_applied_again(self, answers: DuplicateCalls) -> None:
         event = shell()
         change = Answer(rewrite=Rewrite(input={"command": "ls"}))
         told = (Substitution("a", "b", "c"),)
@@ -304,14 +315,18 @@ class TestWhatIsKept:
         event = shell()
         assert Answered(Answer()).outcome(event, CANONICAL_TOOLS).final is None
 
-    def test_old_answers_are_removed(self, answers: Answers, clock: Clock, tmp_path: Path) -> None:
+    def test_old_answers_are_removed(
+        self, answers: DuplicateCalls, clock: Clock, tmp_path: Path
+    ) -> None:
         ask(answers, shell("first"), "one", Outcome(event=shell("first")))
         [file] = (tmp_path / "answers").iterdir()
         os.utime(file, (clock.now - KEPT - 1,) * 2)
         ask(answers, shell("second"), "one", Outcome(event=shell("second")))
         assert not file.exists()
 
-    def test_a_flood_of_them_is_cut(self, answers: Answers, clock: Clock, tmp_path: Path) -> None:
+    def test_a_flood_of_them_is_cut(
+        self, answers: DuplicateCalls, clock: Clock, tmp_path: Path
+    ) -> None:
         directory = tmp_path / "answers"
         directory.mkdir()
         for index in range(300):
@@ -321,14 +336,14 @@ class TestWhatIsKept:
         ask(answers, shell(), "one", Outcome(event=shell()))
         assert len(list(directory.iterdir())) == 1
 
-    def test_an_answer_too_large_is_not_kept(self, answers: Answers) -> None:
+    def test_an_answer_too_large_is_not_kept(self, answers: DuplicateCalls) -> None:
         event = shell()
         ask(answers, event, "one", Outcome(event=event, answer=deny("x" * 2_000_000)))
         assert ask(answers, event, "two") is None
 
 
 def test_a_first_answer_that_comes_while_the_second_is_about_to_wait_is_not_missed() -> None:
-    event, brief = shell(), BriefAnswers()
+    event, brief = shell(), DuplicateCalls(MemoryShelf())
 
     async def both() -> list[Answered | None]:
         loop = asyncio.get_running_loop()
@@ -364,19 +379,19 @@ class TestLargeCalls:
     """In a process that hears of every call."""
 
     @pytest.fixture
-    def brief(self, clock: Clock) -> BriefAnswers:
-        return BriefAnswers(clock=clock)
+    def brief(self, clock: Clock) -> DuplicateCalls:
+        return DuplicateCalls(MemoryShelf(clock=clock))
 
     @staticmethod
     def large(command: str = "rm x") -> PreToolUse:
         return shell(command, raw=Raw(b'"' + b"x" * 100_000 + b'"'))
 
-    def judged(self, brief: BriefAnswers, command: str, entry: str) -> bool:
+    def judged(self, brief: DuplicateCalls, command: str, entry: str) -> bool:
         event = self.large(command)
         return ask(brief, event, entry, Outcome(event=event, answer=deny("no"))) is None
 
     def test_through_a_second_entry_it_is_known_again(
-        self, brief: BriefAnswers, clock: Clock
+        self, brief: DuplicateCalls, clock: Clock
     ) -> None:
         assert self.judged(brief, "rm x", "one")
         assert not self.judged(brief, "rm x", "two")
@@ -387,51 +402,33 @@ class TestLargeCalls:
         for command in ("rm y", "rm z"):
             assert not self.judged(brief, command, "two")
 
-    def test_where_all_came_through_one_entry_the_last_is_known_for_a_moment(
-        self, brief: BriefAnswers, clock: Clock
-    ) -> None:
-        assert self.judged(brief, "rm x", "one")
-        clock.now += 5
-        assert self.judged(brief, "rm y", "one")
-        assert not self.judged(brief, "rm y", "two")
-
-    def test_where_all_came_through_one_entry_no_two_are_kept(
-        self, brief: BriefAnswers, clock: Clock
+    def test_where_all_came_through_one_entry_they_are_known_too(
+        self, brief: DuplicateCalls, clock: Clock
     ) -> None:
         assert self.judged(brief, "rm x", "one")
         clock.now += 5
         for command in ("rm y", "rm z"):
             assert self.judged(brief, command, "one")
-        assert self.judged(brief, "rm y", "two")  # again, which cannot make it weaker
+        assert not self.judged(brief, "rm y", "two")
 
-    def test_what_was_said_before_one_that_is_forgotten_does_not_stand_for_it(
-        self, brief: BriefAnswers, clock: Clock
+    def test_the_latest_answer_stands_for_a_call_that_was_made_again(
+        self, brief: DuplicateCalls
     ) -> None:
         event = self.large()
-        assert ask(brief, event, "one", Outcome(event=event)) is None  # it passes, and is digested
-        clock.now += 5
+        assert ask(brief, event, "one", Outcome(event=event)) is None  # it passes
         assert self.judged(brief, "rm x", "one")  # and is denied now
-        assert self.judged(brief, "rm z", "one")  # for which that one is forgotten
-        assert self.judged(brief, "rm x", "two")
+        known = ask(brief, self.large(), "two")
+        assert known is not None
+        assert known.answer == deny("no")
 
-    def test_after_that_moment_nothing_is_kept(
-        self, brief: BriefAnswers, clock: Clock, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("hookline.store.brief_answers._AT_ONCE", 0.0)
-
-        async def answered_and_gone() -> None:
-            event = self.large("rm y")
-            async with brief.once(arrival(event, "one")) as slot:
-                slot.keep(Outcome(event=event, answer=deny("no")))
-            # Timers that are due are called in the order in which they were asked for.
-            gone = asyncio.Event()
-            asyncio.get_running_loop().call_later(0.0, gone.set)
-            await gone.wait()
-
-        assert self.judged(brief, "rm x", "one")
-        clock.now += 5
-        asyncio.run(answered_and_gone())
-        assert self.judged(brief, "rm y", "two")
+    def test_nothing_of_it_is_kept_but_a_digest(self, brief: DuplicateCalls) -> None:
+        event = self.large()
+        before = sys.getrefcount(event)
+        outcome = Outcome(event=shell(), answer=deny("no"))
+        ask(brief, event, "one", outcome)
+        gc.collect()
+        assert sys.getrefcount(event) == before
+        assert not self.judged(brief, "rm x", "two")
 
 
 class TestTrouble:
@@ -439,7 +436,7 @@ class TestTrouble:
         "content", [b"", b"{", b"\xff" * 99, b'{"entries":[],"at":1000000.0,"sealed":"QUJD"}']
     )
     def test_a_damaged_file_is_no_answer(
-        self, answers: Answers, tmp_path: Path, content: bytes
+        self, answers: DuplicateCalls, tmp_path: Path, content: bytes
     ) -> None:
         event = shell()
         ask(answers, event, "one", Outcome(event=event))
@@ -448,7 +445,7 @@ class TestTrouble:
         assert ask(answers, event, "two", Outcome(event=event)) is None
         assert ask(answers, event, "three") is not None
 
-    def test_a_changed_byte_is_no_answer(self, answers: Answers, tmp_path: Path) -> None:
+    def test_a_changed_byte_is_no_answer(self, answers: DuplicateCalls, tmp_path: Path) -> None:
         event = shell()
         ask(answers, event, "one", Outcome(event=event, answer=deny("no")))
         [file] = (tmp_path / "answers").iterdir()
@@ -460,11 +457,11 @@ class TestTrouble:
 
     def test_where_nothing_can_be_written_each_call_is_judged(self, tmp_path: Path) -> None:
         (tmp_path / "answers").write_text("in the way", encoding="utf-8")
-        answers = Answers(str(tmp_path))
+        answers = DuplicateCalls(DiskShelf(str(tmp_path)))
         assert ask(answers, shell(), "one", Outcome(event=shell())) is None
         assert ask(answers, shell(), "two") is None
 
-    def test_a_link_is_not_followed(self, answers: Answers, tmp_path: Path) -> None:
+    def test_a_link_is_not_followed(self, answers: DuplicateCalls, tmp_path: Path) -> None:
         event = shell()
         ask(answers, event, "one", Outcome(event=event))
         [file] = (tmp_path / "answers").iterdir()
@@ -473,7 +470,7 @@ class TestTrouble:
         file.symlink_to(target)
         assert ask(answers, event, "two") is None
 
-    def test_no_session_is_no_slot(self, answers: Answers, tmp_path: Path) -> None:
+    def test_no_session_is_no_slot(self, answers: DuplicateCalls, tmp_path: Path) -> None:
         async def once() -> Answered | None:
             async with answers.once(None) as slot:
                 slot.keep(Outcome(event=Stop()))
@@ -486,13 +483,13 @@ class TestTrouble:
 FIRST = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[2])
-from test_answers import arrival, shell
+from test_duplicate_calls import arrival, shell
 from hookline.model.answers import deny
 from hookline.model.outcome import Outcome
-from hookline.store.answers import Answers
+from hookline.store.duplicate_calls import DiskShelf, DuplicateCalls
 
 async def first():
-    async with Answers(sys.argv[1]).once(arrival(shell(), "one")) as slot:
+    async with DuplicateCalls(DiskShelf(sys.argv[1])).once(arrival(shell(), "one")) as slot:
         print("judging", flush=True)
         sys.stdin.readline()
         slot.keep(Outcome(event=shell(), answer=deny("first")))
@@ -524,7 +521,9 @@ class TestAtTheSameTime:
     def test_the_second_waits_for_the_first(self, tmp_path: Path) -> None:
         async def second(process: "subprocess.Popen[str]") -> Answered | None:
             async def waits() -> Answered | None:
-                async with Answers(str(tmp_path)).once(arrival(shell(), "two")) as slot:
+                async with DuplicateCalls(DiskShelf(str(tmp_path))).once(
+                    arrival(shell(), "two")
+                ) as slot:
                     return slot.known
 
             waiting = asyncio.create_task(waits())
@@ -543,20 +542,20 @@ class TestAtTheSameTime:
         with first_process(tmp_path) as process:
             process.send_signal(signal.SIGKILL)
             process.wait()
-            assert ask(Answers(str(tmp_path)), shell(), "two") is None
+            assert ask(DuplicateCalls(DiskShelf(str(tmp_path))), shell(), "two") is None
 
-    def test_it_waits_half_its_time_at_most(self, tmp_path: Path, answers: Answers) -> None:
+    def test_it_waits_half_its_time_at_most(self, tmp_path: Path, answers: DuplicateCalls) -> None:
         ask(answers, shell(), "one")
         with held(tmp_path / "answers"):
             assert ask(answers, shell(), "two", Outcome(event=shell()), timeout=0.1) is None
 
-    def test_the_same_entry_does_not_wait(self, tmp_path: Path, answers: Answers) -> None:
+    def test_the_same_entry_does_not_wait(self, tmp_path: Path, answers: DuplicateCalls) -> None:
         ask(answers, shell(), "one")
         with held(tmp_path / "answers"):
             assert ask(answers, shell(), "one") is None
 
     def test_who_is_called_off_while_waiting_lets_go(
-        self, tmp_path: Path, answers: Answers
+        self, tmp_path: Path, answers: DuplicateCalls
     ) -> None:
         async def called_off() -> None:
             async with asyncio.timeout(0.05), answers.once(arrival(shell(), "two")):

@@ -17,18 +17,10 @@ import pytest
 
 from hookline.model.events import SessionEnd
 from hookline.model.journal import Journal, JournalSettings
-from hookline.store.journal import (
-    OnceJournal,
-    SqliteJournal,
-    files,
-    keeper,
-    ledger,
-    write_once,
-    writer,
-)
-from hookline.store.journal.backlog import Backlog
-from hookline.store.journal.recording import row_of
-from hookline.store.journal.retention import Retention
+from hookline.store.journal import files
+from hookline.store.journal.group_commit import SqliteJournal
+from hookline.store.journal.upkeep import Retention, Upkeep
+from hookline.store.journal.writer import BriefJournal, Writer, write_once
 from support.journals import a_journal, all_rows, an_entry, secret, shell, until, write_all
 
 Durability = Literal["normal", "full"]
@@ -39,14 +31,14 @@ DURABILITIES: list[Durability] = ["normal", "full"]
 def commits(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """How many rows each transaction had."""
     seen: list[int] = []
-    whole = ledger.Ledger._insert
+    whole = Writer._insert
 
-    def counted(self: ledger.Ledger, rows: list[object]) -> None:
+    def counted(self: Writer, rows: list[object]) -> None:
         whole(self, rows)  # type: ignore[arg-type]
         seen.append(len(rows))
 
     with monkeypatch.context() as patch:
-        patch.setattr(ledger.Ledger, "_insert", counted)
+        patch.setattr(Writer, "_insert", counted)
         yield seen
 
 
@@ -84,7 +76,7 @@ def test_events_of_one_moment_share_a_commit(
 def statements(journal: SqliteJournal) -> list[str]:
     """What is done from now on, each by its first word."""
     said: list[str] = []
-    connection = journal._ledger._connection
+    connection = journal._writer._connection
     assert connection is not None
     connection.set_trace_callback(lambda statement: said.append(statement.split()[0]))
     return said
@@ -194,14 +186,14 @@ def test_a_commit_is_synced_soon_and_the_end_of_a_session_at_once(
         assert threading.current_thread() is not threading.main_thread(), "it waits for the disk"
         os.fdatasync(handle)
 
-    monkeypatch.setattr(keeper, "sync", sync)
+    monkeypatch.setattr(files, "sync", sync)
     path = tmp_path / "journal.db"
 
     async def main() -> None:
         async with a_journal(path) as journal:
             await journal.write(an_entry())
             await until(lambda: len(synced) == 1)
-            monkeypatch.setattr("hookline.store.journal.writer.SYNC_EVERY", 3600.0)
+            monkeypatch.setattr("hookline.store.journal.group_commit.SYNC_EVERY", 3600.0)
             await journal.write(an_entry())
             await journal.write(an_entry(SessionEnd(session_id="s")))
             await until(lambda: len(synced) == 2)
@@ -220,7 +212,7 @@ def test_the_log_does_not_grow_for_ever(tmp_path: Path) -> None:
             for number in range(600):
                 await journal.write(an_entry(payload=payload))
                 if number % 50 == 49:
-                    await until(lambda: journal._upkeep is None and not journal._dirty)
+                    await until(lambda: journal._keeping is None and not journal._dirty)
             log = os.stat(f"{path}-wal").st_size
             assert log < 40_000_000 < os.stat(path).st_size
 
@@ -250,7 +242,7 @@ def test_among_many_of_one_moment_it_is_lost_alone_as_well(tmp_path: Path) -> No
     assert [each.id for each in all_rows(path)] == [e.id for e in entries if e.ns == 1]
 
 
-def test_where_each_commit_is_synced_the_log_is_grown_beforehand(
+def test_where_each_commit_is_synced_nothing_is_left_to_sync(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def sync(handle: int) -> None:
@@ -258,24 +250,17 @@ def test_where_each_commit_is_synced_the_log_is_grown_beforehand(
 
     path = tmp_path / "journal.db"
     entries = [an_entry() for _ in range(20)]
-    size = 0
 
     async def main() -> None:
-        nonlocal size
         async with a_journal(path, JournalSettings(durability="full")) as journal:
             with monkeypatch.context() as patch:
-                patch.setattr(keeper, "sync", sync)
-                await journal.write(entries[0])
-                await until(lambda: files.is_grown(str(path)) and journal._upkeep is None)
-                size = os.stat(f"{path}-wal").st_size
-                for entry in entries[1:]:
+                patch.setattr(files, "sync", sync)
+                for entry in entries:
                     assert await journal.write(entry) == ""
-                assert os.stat(f"{path}-wal").st_size == size, "nothing was appended"
+                await until(lambda: journal._keeping is None and journal._timer is None)
                 assert not journal._warning
-            assert [each.id for each in all_rows(path)] == [each.id for each in entries]
 
     asyncio.run(main())
-    assert size > writer.CHECKPOINT_EVERY
     assert [each.id for each in all_rows(path)] == [each.id for each in entries]
 
 
@@ -283,7 +268,7 @@ def test_to_open_a_journal_that_is_there_changes_nothing_in_it(tmp_path: Path) -
     path = tmp_path / "journal.db"
     write_all(path, [an_entry()])
     before = path.read_bytes()
-    connection = files.opened(str(path), full=False)
+    connection = files.open_journal(str(path), full=False)
     settings = [
         connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_size", "auto_vacuum")
     ]
@@ -298,27 +283,26 @@ def test_while_another_process_writes_an_answer_waits_a_little_and_then_no_longe
 ) -> None:
     path = tmp_path / "journal.db"
     write_all(path, [an_entry()])
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
 
     async def main() -> None:
-        other = sqlite3.connect(path, isolation_level=None)
         async with a_journal(path) as journal:
             await journal.write(an_entry())
             other.execute("BEGIN IMMEDIATE")
-            waiting = asyncio.create_task(journal.write(an_entry()))
-            await until(lambda: journal._busy_since is not None)
-            assert not waiting.done(), "the loop goes on meanwhile"
-            other.execute("ROLLBACK")
-            assert await waiting == ""
+            ending = threading.Timer(0.02, other.execute, ["ROLLBACK"])
+            ending.start()
+            assert await journal.write(an_entry()) == ""
+            ending.join()
 
             other.execute("BEGIN IMMEDIATE")
             warning = await journal.write(an_entry())
             assert "another process has it locked" in warning
             assert "1 events wait in a file beside it" in warning
             other.execute("ROLLBACK")
-            await until(lambda: not journal._ledger.waiting)
-        other.close()
+            await until(lambda: not journal._writer.spill.count)
 
     asyncio.run(main())
+    other.close()
     assert len(all_rows(path)) == 4
 
 
@@ -390,7 +374,7 @@ def test_upkeep_waits_for_its_turn_while_another_process_writes(tmp_path: Path) 
     path = tmp_path / "journal.db"
     days = (9, 9, 9, 9, 1)
     write_all(path, [an_entry(at=datetime.now(UTC) - timedelta(days=each)) for each in days])
-    careful = keeper.Keeper(str(path), Retention(keep_days=1, max_bytes=1 << 30))
+    careful = Upkeep(str(path), Retention(keep_days=1, max_bytes=1 << 30))
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     assert not careful.prune()
@@ -398,12 +382,15 @@ def test_upkeep_waits_for_its_turn_while_another_process_writes(tmp_path: Path) 
     other.execute("ROLLBACK")
     other.close()
     assert careful.prune()
-    careful.close(sync=True)
+    careful.close()
     assert len(all_rows(path)) == 1
 
 
 def test_both_are_journals(tmp_path: Path) -> None:
-    journals: list[Journal] = [SqliteJournal(str(tmp_path / "a")), OnceJournal(str(tmp_path / "b"))]
+    journals: list[Journal] = [
+        SqliteJournal(str(tmp_path / "a")),
+        BriefJournal(str(tmp_path / "b")),
+    ]
 
     async def main() -> None:
         for journal in journals:
@@ -427,13 +414,13 @@ import os, sys
 before = {*sys.modules}  # whatever measures this run has loaded some of its own
 from datetime import UTC, datetime
 from hookline.model.journal import Entry
-from hookline.store.journal import OnceJournal
+from hookline.store.journal.writer import BriefJournal
 
 entry = Entry(
     id=sys.argv[2], at=datetime.now(UTC), ns=1, dialect="codex", payload=os.urandom(9_000)
 )
 try:
-    OnceJournal(sys.argv[1]).write(entry).send(None)
+    BriefJournal(sys.argv[1]).write(entry).send(None)
 except StopIteration as said:
     unwanted = {"asyncio", "concurrent.futures", "json", "tempfile", "urllib.parse"}
     loaded = unwanted & ({*sys.modules} - before)
@@ -472,14 +459,3 @@ def test_one_event_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
     other.close()
     (tmp_path / "file").touch()
     assert "cannot be written" in write_once(str(tmp_path / "file" / "journal.db"), an_entry())
-
-
-def test_a_backlog_loses_the_oldest_first_and_counts_them() -> None:
-    rows = [row_of(an_entry(payload=bytes(10_000))) for _ in range(10)]
-    backlog = Backlog(most_bytes=4 * rows[0].size)
-    backlog.add(rows)
-    assert (len(backlog), backlog.lost) == (4, 6)
-    assert backlog.first(2 * rows[0].size) == rows[6:8]
-    assert backlog.first(1) == rows[6:7], "however large it is"
-    backlog.drop(3)
-    assert backlog.first(1 << 30) == rows[9:]
