@@ -285,7 +285,7 @@ class Connection:
         if (stalled or self._unsent) and now - self.moved > SILENCE:
             self._server.note(f"a client was dropped: it did nothing for {SILENCE:g} s")
             self.close()
-        elif self._owing and not self._unsent:
+        elif self._owing and not self._unsent and not self._server.is_silent:
             self._send(KEEP_ALIVE)
 
     # Ending

@@ -6,6 +6,7 @@ judged. Requests and answers cross by ``call_soon_threadsafe``. Must not know wh
 
 import asyncio
 import faulthandler
+import time
 from _thread import allocate_lock
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -53,11 +54,13 @@ class Judge:
         self.respond = respond
         self._on_end = on_end
         self._asked = self._answered = 0
+        self._is_closing = False
         self._stopping = asyncio.Event()
         self._ended: asyncio.Future[None] = loop.create_future()
         self.own.set_exception_handler(self._hand_over_exception)
         # Nobody waits for a thread that hangs.
-        Thread(target=self._run, name="hookline-judge", daemon=True).start()
+        self._thread = Thread(target=self._run, name="hookline-judge", daemon=True)
+        self._thread.start()
 
     def submit(self, request: Request, done: Done) -> "Job":
         """Has the request judged."""
@@ -67,14 +70,24 @@ class Judge:
 
     def ping(self) -> bool:
         """Whether the thread has turned since it was asked before; asks once more if so."""
-        turned = self._answered == self._asked
-        if turned:
+        turned = self._answered == self._asked or self._is_closing
+        if turned and not self._is_closing:
             self._asked += 1
             self.own.call_soon_threadsafe(self._answer_ping, self._asked)
         return turned
 
+    def read_cpu_seconds(self) -> float:
+        """How long the thread has computed; 0 where the system does not tell."""
+        ident = (
+            None if self._is_closing else self._thread.ident
+        )  # a clock of its own, while it lives
+        with suppress(AttributeError, OSError):
+            return 0.0 if ident is None else time.clock_gettime(time.pthread_getcpuclockid(ident))
+        return 0.0
+
     async def close(self, seconds: float) -> None:
         """Ends the thread; one that has not ended after so many seconds is left behind."""
+        self._is_closing = True
         self.own.call_soon_threadsafe(self._stopping.set)
         await asyncio.wait([self._ended], timeout=seconds)
 

@@ -28,8 +28,10 @@ FORGET = 60.0
 """Seconds after the last request for which nothing of anybody's environment is kept."""
 
 _KEEP_ALIVE = 0.4  # clients are promised one every half second
-_LOST = 5
-"""After so many keep-alives without a turn of the judging thread it is taken for lost."""
+_SILENT = 5
+"""After so many keep-alives without a turn of the judging thread clients hear of us no more."""
+_LOST = 2.0
+"""Seconds that the judging thread computes without a turn before it is taken for lost."""
 _ACCEPTED_AT_ONCE = 64
 _SAID_AGAIN = 60.0
 _BREATH = 0.1  # seconds without accepting when there are no descriptors left
@@ -99,7 +101,7 @@ class Server:
         self._sessions = RecentSessions()
         self._owed: dict[Connection, None] = {}
         self._ticking = False
-        self._missed = 0
+        self._missed, self._spent, self._lost = 0, 0.0, False
         self._quiet: asyncio.Future[None] | None = None
         self._listener: socket.socket | None = None
         self._somebody = select.poll()
@@ -132,11 +134,23 @@ class Server:
             if self._ticking:
                 self.loop.call_later(_KEEP_ALIVE, self._tick)
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether clients are to ask elsewhere, since nobody knows when judging goes on."""
+        # Counted by our own turns: a process that was frozen comes back with no time lost.
+        return self._missed >= _SILENT
+
     def _look_at_judge(self) -> None:
         """Sends clients elsewhere when one event holds up the thread that judges for too long."""
-        # Counted by our own turns: a process that was frozen comes back with no time lost.
-        self._missed = 0 if self.judge.ping() else self._missed + 1
-        if self._missed == _LOST:
+        spent = self.judge.read_cpu_seconds()
+        if self.judge.ping():
+            self._missed, self._spent = 0, spent
+            return
+        self._missed += 1
+        # By its own clock: on a busy machine it may get little time. Where nobody else may come to
+        # us, our own client has no other to ask.
+        if not self._lost and self._listener is not None and spent - self._spent > _LOST:
+            self._lost = True
             self._on_lost()
             self.refuse("an event holds up all others")
             for connection in tuple(self._owed):

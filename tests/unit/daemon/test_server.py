@@ -281,9 +281,9 @@ def test_while_an_event_holds_the_judging_thread_all_others_are_acknowledged(
 
         async with served(tmp_path, respond) as place:
             slow = await (await place.connect()).send(request(b"slow"))
-            clients = [await (await place.connect()).send(request(b"quick")) for _ in range(20)]
+            clients = [await (await place.connect()).send(request(b"quick")) for _ in range(5)]
             for client in (slow, *clients):
-                assert [(await client.next()).kind for _ in range(2)] == ["A", "K"]
+                assert (await client.next()).kind == "A"
             let_go.set()
             for client in (slow, *clients):
                 while (said := await client.next()).kind == "K":
@@ -301,7 +301,8 @@ def test_an_event_that_never_lets_go_is_abandoned_and_the_others_are_sent_elsewh
         let_go = threading.Event()
 
         async def respond(request: Request) -> Reply:
-            let_go.wait(30)
+            while not let_go.is_set():  # computes, and never waits
+                pass
             return Reply()
 
         async with served(tmp_path, respond, Limits(at_once=4)) as place:
