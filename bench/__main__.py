@@ -90,6 +90,12 @@ def _load(long: bool) -> Report:
     return load.run(long=long)
 
 
+def _agents(_: bool) -> Report:
+    from bench import agents
+
+    return agents.run()
+
+
 def _stream(_: bool) -> Report:
     from bench import stream
 
@@ -107,6 +113,7 @@ SUITES: dict[str, Callable[[bool], Report]] = {
     "warm": _warm,
     "peers": _peers,
     "load": _load,
+    "agents": _agents,
     "stream": _stream,
 }
 

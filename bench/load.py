@@ -21,6 +21,7 @@ __all__ = ["resident_kb", "run"]
 
 CONNECTIONS = (1, 8, 64)
 ENOUGH = 3_500
+MOST_KB = 60_000
 SECONDS = 1.5
 BARE_EVENTS = 16_384
 TURNS = 5
@@ -50,6 +51,7 @@ def run(*, long: bool = False) -> Report:
         }
         figures = [
             _rate(rates["starter config"]),
+            _resident(first),
             _memory(LATE_LONG if long else LATE, numbers),
         ]
         sizes = _sizes(empty, numbers)
@@ -99,6 +101,16 @@ def _rate(rates: _Rates) -> Ratio:
         theirs_us=ENOUGH,
         limit=1.0,
         least=True,
+    )
+
+
+def _resident(one: Stage) -> Ratio:
+    return Ratio(
+        what="the daemon's memory after these events (kB)",
+        against="the most that it may have",
+        ours_us=resident_kb(one.pid()),
+        theirs_us=MOST_KB,
+        limit=1.0,
     )
 
 

@@ -15,8 +15,8 @@ from bench.spawning import Program
 from hookline._version import __version__
 from hookline.client import fastest
 from hookline.config.reading import SETTLED
-from hookline.daemon.asking import ask_status
-from hookline.daemon.instance import Holder, connect, holder
+from hookline.daemon.control import ask_status
+from hookline.daemon.instance import Holder, connect, find_holder
 from hookline.dialects._call import line
 from hookline.model.installing import Call
 from hookline.pipeline.journals import journal_file
@@ -102,7 +102,7 @@ class Stage:
                 )
             with suppress(OSError):
                 connect(self.home, __version__, 1.0).close()
-                found = holder(self.home, __version__)
+                found = find_holder(self.home, __version__)
                 if found is not None:
                     return found
             time.sleep(_LOOK)
@@ -127,13 +127,13 @@ class Stage:
 
     def stop(self) -> None:
         """Ends its daemon and waits until it has gone."""
-        found = holder(self.home, __version__)
+        found = find_holder(self.home, __version__)
         if found is None:
             return
         deadline = time.monotonic() + _PATIENCE
         with suppress(ProcessLookupError):
             os.kill(found.pid, signal.SIGTERM)
-        while holder(self.home, __version__) is not None:
+        while find_holder(self.home, __version__) is not None:
             if time.monotonic() > deadline:
                 os.kill(found.pid, signal.SIGKILL)
                 return

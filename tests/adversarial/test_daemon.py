@@ -17,7 +17,7 @@ import pytest
 
 from hookline._version import __version__
 from hookline.daemon.frames import LARGEST
-from hookline.daemon.instance import claim, connect, holder
+from hookline.daemon.instance import claim, connect, find_holder
 from support.faults import World, world
 from support.serving import Daemons, children, daemons, eventually, request
 
@@ -132,7 +132,7 @@ def test_a_frozen_daemon_keeps_its_place_and_a_helper_answers_meanwhile(place: D
         silent.next()
     assert place.helper(b"{}").answer().text == b"%d {}" % place.processes[1].pid
     assert place.processes[1].wait(ENDED) == 1
-    held = holder(place.home, __version__)
+    held = find_holder(place.home, __version__)
     assert held is not None
     assert held.pid == daemon.pid
     daemon.send_signal(signal.SIGCONT)

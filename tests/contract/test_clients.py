@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from hookline import __version__, client, registry
-from hookline.daemon.instance import run_dir
+from hookline.daemon.instance import find_run_dir
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 60.0
@@ -835,7 +835,7 @@ def test_a_daemon_that_sees_other_files_is_not_asked(agent: Agent) -> None:
 
 @pytest.mark.parametrize("home", ["/srv/home", "/srv/h\u00f6me", "/srv/\udcff"])
 def test_the_daemon_is_where_the_clients_look_for_it(home: str) -> None:
-    assert run_dir(home, __version__) == str(run_directory(Path(home)))
+    assert find_run_dir(home, __version__) == str(run_directory(Path(home)))
 
 
 def open_to_others(directory: Path) -> None:

@@ -10,10 +10,11 @@ from time import monotonic
 from typing import Any
 
 from hookline.daemon import lifecycle
-from hookline.daemon.clean import start_clean
 from hookline.daemon.frames import Request
-from hookline.daemon.lifecycle import Daemon, new_loop
+from hookline.daemon.judging import new_loop
+from hookline.daemon.lifecycle import Daemon
 from hookline.daemon.log import Log
+from hookline.daemon.process import start_clean
 from hookline.daemon.server import Limits
 from hookline.model.outcome import Reply
 from hookline.processes import run

@@ -6,14 +6,14 @@ from contextlib import suppress
 from select import select
 
 from hookline import __version__
-from hookline.daemon.instance import holder
+from hookline.daemon.instance import find_holder
 
 __all__ = ["end_daemon"]
 
 
 def end_daemon(home: str) -> None:
     """Ends the daemon of a state directory, and waits until it is gone."""
-    found = holder(home, __version__)
+    found = find_holder(home, __version__)
     if found is None:
         return
     with suppress(ProcessLookupError):

@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 import hookline
 from hookline import client
 from hookline._version import __version__
-from hookline.daemon.asking import ask_status
-from hookline.daemon.instance import run_dir
-from hookline.daemon.status import Status
+from hookline.daemon.control import Status, ask_status
+from hookline.daemon.instance import find_run_dir
 from hookline.model.outcome import Reply
 from hookline.pipeline.journals import journal_file
 from hookline.store.journal.writer import Writer
@@ -170,7 +169,7 @@ class World:
 
     @property
     def dir(self) -> Path:
-        return Path(run_dir(str(self.state), self.version))
+        return Path(find_run_dir(str(self.state), self.version))
 
     @property
     def log(self) -> str:

@@ -16,10 +16,9 @@ from struct import unpack
 from typing import Any, NamedTuple
 
 from hookline._version import __version__
-from hookline.daemon.asking import ask_status
+from hookline.daemon.control import Status, ask_status
 from hookline.daemon.frames import encode_request
-from hookline.daemon.instance import connect, run_dir
-from hookline.daemon.status import Status
+from hookline.daemon.instance import connect, find_run_dir
 
 __all__ = ["EVENT", "Daemons", "Said", "Talk", "children", "daemons", "eventually", "request"]
 
@@ -113,7 +112,7 @@ class Daemons:
 
     @property
     def dir(self) -> Path:
-        return Path(run_dir(self.home, __version__))
+        return Path(find_run_dir(self.home, __version__))
 
     @property
     def log(self) -> str:

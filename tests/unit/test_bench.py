@@ -27,7 +27,7 @@ from bench.warm import against_true, table
 from hookline import registry
 from hookline.app import App
 from hookline.config.compile import compile_file
-from hookline.daemon.frames import Decoder, Request, answer, busy
+from hookline.daemon.frames import Decoder, Request, encode_answer, encode_busy
 from hookline.model.hook import Layer
 from hookline.model.outcome import Reply
 from hookline.store.journal.schema import COLUMN_NAMES, INSERT, migrate
@@ -185,7 +185,7 @@ def _ask(tmp_path: Path, said: bytes, *, events: int, seconds: float = 0.0) -> l
     return heard
 
 
-_PASSED = answer(Reply(stdout=b"out", stderr=b"err"))
+_PASSED = encode_answer(Reply(stdout=b"out", stderr=b"err"))
 
 
 def test_the_driver_asks_each_question_once_and_no_two_are_the_same(tmp_path: Path) -> None:
@@ -215,8 +215,8 @@ def test_the_driver_asks_nothing_more_when_its_time_is_over(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        (busy("no"), "the daemon refused an event"),
-        (answer(Reply(exit_code=2)), "an event ended with an exit code"),
+        (encode_busy("no"), "the daemon refused an event"),
+        (encode_answer(Reply(exit_code=2)), "an event ended with an exit code"),
     ],
 )
 def test_the_driver_takes_nothing_but_a_good_answer(tmp_path: Path, said: bytes, why: str) -> None:

@@ -11,10 +11,11 @@ from collections.abc import Awaitable, Sequence
 from msgspec import Struct
 
 from hookline.config.sight import forget_sight
-from hookline.daemon.clean import start_clean
 from hookline.daemon.frames import Request, Respond
-from hookline.daemon.lifecycle import IDLE, Daemon, new_loop
+from hookline.daemon.judging import new_loop
+from hookline.daemon.lifecycle import IDLE, Daemon
 from hookline.daemon.log import Log
+from hookline.daemon.process import start_clean
 from hookline.model.errors import HooklineError
 from hookline.model.outcome import Reply
 from hookline.pipeline.answer import answer

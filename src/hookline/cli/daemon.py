@@ -13,12 +13,11 @@ import click
 from hookline._version import __version__
 from hookline.cli._output import print_json
 from hookline.cli._terminal import confirm, guard_weakening
-from hookline.daemon.asking import ask_status
-from hookline.daemon.instance import holder
+from hookline.daemon.control import Status, ask_status, wait_until
+from hookline.daemon.control import stop as stop_daemon
+from hookline.daemon.instance import find_holder
 from hookline.daemon.lifecycle import IDLE
 from hookline.daemon.log import log_path
-from hookline.daemon.status import Status
-from hookline.daemon.stopping import end, until
 from hookline.model.errors import HooklineError
 from hookline.model.text import visible
 
@@ -68,12 +67,12 @@ def stop(yes: bool, as_json: bool) -> None:
     No guard is lost by it: the next event is answered without it, and starts a new one.
     """
     home = _home()
-    found = holder(home, __version__)
+    found = find_holder(home, __version__)
     killed = False
     if found is not None:
         question = f"Stop hookline's daemon, process {found.pid}?"
         confirm(question, weakening="hookline's daemon was stopped", yes=yes)
-        killed = end(home, found)
+        killed = stop_daemon(home, found)
     if as_json:
         pid = found.pid if found else None
         print_json({"stopped": found is not None, "pid": pid, "killed": killed})
@@ -136,7 +135,7 @@ def _started(home: str, idle: float) -> None:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    until(lambda: process.poll() is not None or _answers(home), _START)
+    wait_until(lambda: process.poll() is not None or _answers(home), _START)
     # One that ended at once may have found another that was quicker; then that one answers.
     if not _answers(home):
         raise HooklineError(
@@ -157,7 +156,7 @@ def _found(home: str) -> Status:
 
 
 def _tell(home: str, found: Status | None, as_json: bool) -> None:
-    held = None if found is not None else holder(home, __version__)
+    held = None if found is not None else find_holder(home, __version__)
     if as_json:
         nobody = {"pid": held.pid if held else None, "version": __version__}
         state = "running" if found is not None else "silent" if held is not None else "none"

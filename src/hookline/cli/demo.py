@@ -20,7 +20,7 @@ from hookline.app import App
 from hookline.cli._output import print_json, print_outcome, verdict_word
 from hookline.cli.init import starter
 from hookline.client import fastest
-from hookline.daemon.instance import holder
+from hookline.daemon.instance import find_holder
 from hookline.model.answers import Verdict
 from hookline.model.outcome import Outcome
 from hookline.model.text import visible
@@ -252,7 +252,7 @@ def _tell(first: float, warm: float, bare: float, state: Path) -> None:
 
 def _end(home: str) -> None:
     """Ends the daemon, and waits for that: its files are about to go."""
-    found = holder(home, __version__)
+    found = find_holder(home, __version__)
     until = perf_counter() + _PATIENCE
     with suppress(ProcessLookupError):
         while found is not None and perf_counter() < until:

@@ -65,9 +65,9 @@ def _give_up(call: Call) -> None:
 
 def alone(argv: Sequence[str]) -> int:
     """The same in a process that was started for this event: its time began with it."""
-    from hookline.daemon.beginning import started
+    from hookline.daemon.process import read_start_time
 
-    return main(argv, started())
+    return main(argv, read_start_time())
 
 
 async def _answer(call: Call) -> Reply:

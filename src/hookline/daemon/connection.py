@@ -4,8 +4,6 @@ import asyncio
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from hookline.daemon.begun import begun
-from hookline.daemon.budget import SMALL
 from hookline.daemon.frames import (
     ACKNOWLEDGED,
     KEEP_ALIVE,
@@ -13,332 +11,323 @@ from hookline.daemon.frames import (
     FrameError,
     Request,
     TooLarge,
-    answer,
-    busy,
-    other_version,
+    encode_answer,
+    encode_busy,
+    encode_other_version,
 )
-from hookline.daemon.host import Host
-from hookline.daemon.line import Line
-from hookline.daemon.pace import Pace
-from hookline.daemon.sessions import QUICK, Session, depth_of, session_of
+from hookline.daemon.scheduler import SMALL, find_depth, find_session
+from hookline.model.outcome import Reply
 
 if TYPE_CHECKING:
     from socket import socket
+
+    from hookline.daemon.judging import Job
+    from hookline.daemon.server import Server
 
 __all__ = ["SILENCE", "Connection"]
 
 SILENCE = 60.0
 """Seconds after which a client that stopped in the middle of a request or an answer is dropped."""
 
-_MOST_EARLY = 1 << 16
+_CHUNK, _LARGE_CHUNK = 1 << 16, 1 << 18
+_MOST_AHEAD = 1 << 16
 
 
-class Connection(Line):
-    """A client and what is going on with it."""
+class Connection:
+    """A client and what is going on with it.
+
+    The loop tells when its socket is ready. A transport would cost a task and three turns of the
+    loop for each client, and a client asks one thing.
+    """
 
     __slots__ = (
-        "_acknowledged",
-        "_arrived",
-        "_decoder",
-        "_depth",
-        "_early",
-        "_going_on",
-        "_held",
-        "_owing",
-        "_pace",
-        "_queued",
-        "_request",
-        "_session",
-        "_since",
-        "_task",
-        "moved",
-        "used",
+        *("_acknowledged", "_ahead", "_arrived", "_decoder", "_depth", "_held", "_job", "_loop"),
+        *("_owing", "_reading", "_request", "_resuming", "_server", "_session", "_since", "_sock"),
+        *("_unsent", "_waiting", "moved", "open", "used"),
     )
 
     def __init__(
-        self, host: Host, sock: "socket", now: float, *, since: float | None = None
+        self, server: "Server", sock: "socket", now: float, *, since: float | None = None
     ) -> None:
         """``since``: the client started this very process then, so there is no other to ask."""
-        super().__init__(host, sock)
+        self._server = server
+        self._loop: asyncio.AbstractEventLoop = server.loop
+        self._sock = sock
         self._since = since
-        self._early, self._arrived = b"", 0.0
-        self._owing = self._acknowledged = self._queued = self._going_on = False
+        self._decoder = Decoder(server.calls)
+        self._arrived = 0.0
+        self._ahead = b""
+        """What came while the client was still owed an answer."""
+        self._resuming = False
+        self._unsent = memoryview(b"")
+        """What the client has not taken yet; nearly always nothing."""
+        self._owing = self._acknowledged = self._reading = False
         self._held = self._depth = 0
+        self._session = ""
         self._request: Request | None = None
-        self._session: Session
-        self._task: asyncio.Task[None] | None = None
-        # For a request that comes in pieces; few do.
-        self._decoder: Decoder | None = None
-        self._pace = Pace.LATER
+        """The event that waits for its turn or has it."""
+        self._waiting = False
+        """Whether it waits for its turn."""
+        self._job: Job | None = None
+        self.open = True
         self.moved = now
         """When the client last did something."""
         self.used = False
         """Whether it has ever begun a request."""
+        self.resume_reading()
 
     @property
     def idle(self) -> bool:
         """Whether nothing is owed to the client, and it owes us nothing."""
-        return not self._owing and self._outlet is None
+        return not self._owing and not self._unsent
 
     # Reading
 
-    def on_readable(self, pace: Pace) -> None:
+    def resume_reading(self) -> None:
+        """Hears of what comes, and of the client's end."""
+        if self.open and not self._reading:
+            self._reading = True
+            self._loop.add_reader(self._sock, self.read)
+
+    def _pause_reading(self) -> None:
+        """Lets what comes wait in the socket."""
+        if self._reading:
+            self._reading = False
+            self._loop.remove_reader(self._sock)
+
+    def read(self) -> None:
         """Takes what has come."""
-        data = self.heard(much=self._held > SMALL)
+        try:
+            data = self._sock.recv(_LARGE_CHUNK if self._held > SMALL else _CHUNK)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            data = b""
         if not data:
-            if data is not None:
-                self.close()
-        elif self._request is not None or self._going_on or not (self._owing or self.idle):
+            self.close()
+        elif self._request is not None or self._resuming or (self._unsent and not self._owing):
             # It is read only when its turn comes; a client that says much ahead has to wait.
-            self._early += data
-            if len(self._early) > _MOST_EARLY:
-                self.unwatch()
+            self._ahead += data
+            if len(self._ahead) > _MOST_AHEAD:
+                self._pause_reading()
         else:
-            self._pace = pace
             self._take(data)
 
     def _take(self, data: bytes) -> None:
-        now = monotonic()
-        if self._decoder is None:
-            request = self._host.calls.usual(data, self._beginning(now))
-            if request is not None:
-                self.moved = now
-                self._begin(len(data))
-                self._dispatch(request)
-                return
-            self._decoder = Decoder(self._host.calls)
-        self._piece_together(self._decoder, data, now)
-
-    def _piece_together(self, decoder: Decoder, data: bytes, now: float) -> None:
+        """Goes on with the request of which this is a part."""
+        decoder, now = self._decoder, monotonic()
         try:
             if data:
                 decoder.feed(data)
-            elif not decoder.empty:
+            else:
                 decoder.read_header()
             if decoder.length is None:
                 return
             self.moved = now
             if not self._owing:
-                self._arrived = self._beginning(now)
-                self._begin(decoder.length)
-            if not decoder.complete:
-                self.acknowledge()
+                self._begin(decoder.length, now)
+            if not decoder.complete or not self.open:
                 return
             request = decoder.take(self._arrived)
         except TooLarge as error:
-            self.say(ACKNOWLEDGED + busy(str(error)))
+            self._send(ACKNOWLEDGED + encode_busy(str(error)))
             self.close()
         except FrameError as error:
-            self._host.note(f"a client was sent away: {error}")
+            self._server.note(f"a client was sent away: {error}")
             if self._owing:
-                self.conclude(busy(str(error)))
+                self._conclude(encode_busy(str(error)))
             self.close()
         else:
-            self._host.budget.give_up(self._resume)  # it came all the same
-            if decoder.empty:
-                self._decoder = None
+            self._server.budget.give_up(self._take_room)  # it came all the same
+            self.resume_reading()
             self._dispatch(request)
 
-    def _beginning(self, now: float) -> float:
+    def _begin(self, length: int, now: float) -> None:
+        """A request begins: from here on the client is owed an answer, and is told so."""
         # Ours has waited since it started us: what it asks lay in the socket while Python loaded.
-        return now if self._since is None or self.used else self._since
-
-    def _begin(self, length: int) -> None:
-        """A request begins: from here on the client is owed an answer."""
+        first = self._since is not None and not self.used
+        self._arrived = self._since if first and self._since is not None else now
         self._owing = self.used = True
-        self._acknowledged = False
-        if self._host.budget.take(length, self._resume):
+        if self._server.budget.take(length, self._take_room):
             self._held = length
         else:
-            self.unwatch()
-            self.acknowledge()
+            self._pause_reading()
+        self._server.owe(self)
+        self._send(ACKNOWLEDGED)
 
-    def _resume(self) -> None:
+    def _take_room(self) -> None:
         """There is room for the request now."""
-        assert self._decoder is not None
         self._held = self._decoder.length or 0
         self.moved = monotonic()
-        self.watch()
-
-    def acknowledge(self) -> None:
-        """Tells the client that its answer will come; once, and not any more when it has come."""
-        if self._owing and not self._acknowledged:
-            self._acknowledged = True
-            self._host.waiting.add(self)
-            self.say(ACKNOWLEDGED)
+        self.resume_reading()
 
     # Answering
 
     def _dispatch(self, request: Request) -> None:
-        host = self._host
-        if request.version != host.version and self._since is None:
-            self.conclude(other_version(host.version))
+        server = self._server
+        if request.version != server.version and self._since is None:
+            self._conclude(encode_other_version(server.version))
             return
-        own = host.own_answers.get(request.argv[:1])
+        own = server.own_answers.get(request.argv[:1])
         if own is not None:
-            self.conclude(answer(own(request)))
+            self._conclude(encode_answer(own(request)))
             return
-        if host.refusing:
-            host.counts.refused += 1
-            self.conclude(busy(host.refusing))
+        if why := server.refusing:
+            server.counts.refused += 1
+            self._conclude(encode_busy(why))
             return
-        self._depth = depth_of(request)
-        self._session = session = host.seen(session_of(request), request, self.moved)
-        # The acknowledgement goes with the answer where that is sure to come at once.
-        if self._pace is Pace.LATER or not session.quick:
-            self.acknowledge()
-        if self.open:
-            self._queue_up(request, session)
-
-    def _queue_up(self, request: Request, session: Session) -> None:
-        turns = self._host.turns
-        if turns.enter(session.name, self._depth):
+        self._session, self._depth = find_session(request), find_depth(request)
+        server.on_event(request, self._session, self.moved)
+        scheduler = server.scheduler
+        if scheduler.enter(self._session, self._depth):
             self._request = request
-            if self._pace is Pace.NOW:
-                self.start()
-                return
-            self._host.rounds.start_soon(self)
-        elif turns.wait(session.name, self._depth, self._turn):
-            self._request, self._queued = request, True
+            self._start()
+        elif scheduler.wait(self._session, self._depth, self._start):
+            self._request, self._waiting = request, True
         else:
-            self.conclude(busy("too many events are waiting"))
-            return
-        if self._pace is Pace.TOGETHER:  # what shares a commit is answered in a moment
-            self._host.waiting.acknowledge_soon(self, self.moved)
-        else:
-            self.acknowledge()
+            self._conclude(encode_busy("too many events are waiting"))
 
-    def _turn(self) -> None:
-        """It is this event's turn, said from within another event's end."""
-        self._queued = False
-        self._host.rounds.start_soon(self)
+    def _start(self) -> None:
+        """It is this event's turn."""
+        assert self._request is not None
+        self._waiting = False
+        self._job = self._server.judge.submit(self._request, self._on_judged)
 
-    def start(self) -> None:
-        """Begins the event, which has its turn."""
-        host, session = self._host, self._session
-        began = monotonic()
-        if not session.quick:
-            host.speak_up()
-        elif began > host.waiting.overdue_at:
-            host.waiting.acknowledge_overdue(began)
-        if not self.open:
-            self.conclude(b"")
-            return
-        self._task = begun(host.loop, self._answer())
-        # An event that is slow to begin must not hold up its own acknowledgement.
-        session.quick = monotonic() - began < QUICK
-        if self._task is not None and self._pace is Pace.NOW:
-            self.acknowledge()
-
-    async def _answer(self) -> None:
+    def _on_judged(self, reply: Reply | None, error: BaseException | None) -> None:
         request = self._request
         assert request is not None
-        # A refusal would say that nothing has run. So when there is no answer the client is left
-        # without a word: it asks elsewhere, and counts that as another attempt on its event.
-        message: bytes | None = None
-        try:
-            reply = await self._host.respond(request)
-            message = answer(reply)
-            self._host.counts.answered += 1
-        except asyncio.CancelledError:
-            pass  # either nobody listens any more, or we have to end
-        except (Exception, SystemExit, KeyboardInterrupt) as error:
-            # Never an answer of our own making: the client has another way to get a real one.
-            self._host.failed(request, error)
-        finally:
-            request = None
-            if message is None:
-                self.conclude(b"")
-                self.close()
-            else:
-                self._host.rounds.conclude(self, message)
-
-    def conclude(self, message: bytes) -> None:
-        """Sends what ends this request, if anything does; what it had of ours is free again."""
-        host, had_turn = self._host, self._request is not None and not self._queued
-        self._request = self._task = None
-        self._owing = False
-        if self.open and message:  # first of all, since somebody waits for it
-            self.say(message if self._acknowledged else ACKNOWLEDGED + message)
-        if had_turn:
-            host.turns.leave(self._session.name, self._depth)
-        host.settled(self)
-        held, self._held = self._held, 0
-        host.budget.give_back(held)
-        if self.open and message:
-            if self._outlet is not None:
-                self.moved = monotonic()
-                host.waiting.add(self)
-            self._next()
-
-    def _next(self) -> None:
-        """Goes on with what the client has said meanwhile, once it has all of its answer."""
-        if not self.open or self._outlet is not None:
+        if reply is not None:
+            self._conclude(encode_answer(reply))
+            self._server.on_answer()
             return
-        if (self._early or self._decoder is not None) and not self._going_on:
+        # Never an answer of our own making, and no refusal, which would say that nothing has run.
+        # Without a word the client asks elsewhere, and counts that as another attempt.
+        if error is not None:
+            self._server.on_failure(request, error)
+        self._conclude(b"")
+        self.close()
+
+    def _conclude(self, message: bytes) -> None:
+        """Sends what ends this request, if anything does; what it had of ours is free again."""
+        server, had_turn = self._server, self._request is not None and not self._waiting
+        self._request = self._job = None
+        self._owing = self._waiting = False
+        if self.open and message:  # first of all, since somebody waits for it
+            self._send(message)
+        if had_turn:
+            server.scheduler.leave(self._session, self._depth)
+        held, self._held = self._held, 0
+        server.budget.give_back(held)
+        if self._unsent:
+            self.moved = monotonic()
+        else:
+            server.settle(self)
+            self._go_on_soon()
+
+    def _go_on_soon(self) -> None:
+        """Goes on with what the client has said meanwhile, once it has all of its answer."""
+        if self.open and (self._ahead or not self._decoder.empty) and not self._resuming:
             # Not from within: much could be said ahead, and each answer would be a call deeper.
-            self._going_on = True
-            self._host.loop.call_soon(self._go_on)
-        self.watch()
+            self._resuming = True
+            self._loop.call_soon(self._go_on)
+        self.resume_reading()
 
     def _go_on(self) -> None:
-        self._going_on = False
-        early, self._early = self._early, b""
+        self._resuming = False
+        ahead, self._ahead = self._ahead, b""
         if self.open:
-            self._pace = Pace.LATER
-            self.watch()
-            self._take(early)
+            self.resume_reading()
+            self._take(ahead)
 
     # Writing
 
+    def _send(self, message: bytes) -> None:
+        """Sends it, after whatever has not been taken yet."""
+        if self._unsent:
+            self._keep(memoryview(bytes(self._unsent) + message))
+        elif self.open and (rest := self._write(memoryview(message))):
+            self._keep(rest)
+            self._loop.add_writer(self._sock, self._on_writable)
+
+    def _write(self, message: memoryview) -> memoryview:
+        """What of it was not taken; nothing when the connection is broken."""
+        try:
+            return message[self._sock.send(message) :]
+        except (BlockingIOError, InterruptedError):
+            return message
+        except OSError:
+            self.close()
+            return message[:0]
+
+    def _keep(self, unsent: memoryview) -> None:
+        more = len(unsent) - len(self._unsent)
+        self._unsent = unsent
+        if more > 0:
+            self._server.budget.hold(more)
+        else:
+            self._server.budget.give_back(-more)
+
+    def _on_writable(self) -> None:
+        rest = self._write(self._unsent)
+        if not self.open:
+            return
+        self.moved = monotonic()
+        self._keep(rest)
+        if not rest:
+            self._loop.remove_writer(self._sock)
+            if not self._owing:
+                self._server.settle(self)
+                self._go_on_soon()
+
     def keep_alive(self, now: float) -> None:
         """Tells a waiting client that we are here; drops one that has stopped in the middle."""
-        stalled = self._request is None and not self._queued and self._held > 0
-        if (stalled or self._outlet is not None) and now - self.moved > SILENCE:
-            self._host.note(f"a client was dropped: it did nothing for {SILENCE:g} s")
+        stalled = self._request is None and self._held > 0
+        if (stalled or self._unsent) and now - self.moved > SILENCE:
+            self._server.note(f"a client was dropped: it did nothing for {SILENCE:g} s")
             self.close()
-        elif self._owing and self._outlet is None:
-            self.say(KEEP_ALIVE)
-
-    def on_taken(self, everything: bool) -> None:
-        """The client has taken something of what it was told."""
-        self.moved = monotonic()
-        if everything:
-            self._outlet = None
-            if not self._owing:
-                self._host.settled(self)
-                self._next()
+        elif self._owing and not self._unsent and not self._server.is_silent:
+            self._send(KEEP_ALIVE)
 
     # Ending
 
-    def send_away(self) -> None:
-        """An event that has not begun is to be answered elsewhere."""
-        if self._queued:
+    def send_away(self, why: str) -> None:
+        """Has an event that has not begun answered elsewhere."""
+        if self._waiting or (self._job is not None and self._job.withdraw()):
             self._leave_queue()
-            self.conclude(busy("the daemon stops"))
+            self._conclude(encode_busy(why))
+
+    def abandon(self) -> None:
+        """Has an event answered elsewhere that was begun and does not come back."""
+        if self._job is not None and self._since is None:
+            self._owing = False
+            self.close()
 
     def cancel(self) -> None:
         """Ends the event; the client has to ask elsewhere."""
-        if self._task is not None:
-            self._task.cancel()
+        if self._job is not None:
+            self._job.cancel()
 
     def _leave_queue(self) -> None:
-        self._queued, self._request = False, None
-        self._host.turns.give_up(self._session.name, self._depth, self._turn)
+        if self._waiting:
+            self._waiting, self._request = False, None
+            self._server.scheduler.give_up(self._session, self._depth, self._start)
 
     def close(self) -> None:
         """The end, whoever wants it. An event that nobody waits for any more is cancelled."""
         if not self.open:
             return
-        self.hang_up()
-        host, unanswered = self._host, self._owing
-        host.budget.give_up(self._resume)
-        if self._queued:
-            self._leave_queue()
-        if self._task is not None:
-            self._task.cancel()  # what it holds is given back at its end
-        elif self._request is None:
-            held, self._held = self._held, 0
-            host.budget.give_back(held)
+        self.open = False
+        self._pause_reading()
+        if self._unsent:
+            self._loop.remove_writer(self._sock)
+            self._keep(memoryview(b""))
+        self._sock.close()
+        server, unanswered = self._server, self._owing
+        server.budget.give_up(self._take_room)
+        self._leave_queue()
         self._owing = False
-        host.closed(self, unanswered)
+        if self._job is not None and not self._job.withdraw():
+            self._job.cancel()  # what it holds is given back at its end
+        else:
+            self._conclude(b"")
+        server.on_close(self, unanswered)

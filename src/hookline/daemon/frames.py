@@ -16,16 +16,16 @@ __all__ = [
     "ACKNOWLEDGED",
     "KEEP_ALIVE",
     "LARGEST",
-    "Calls",
+    "CallCache",
     "Decoder",
     "FrameError",
     "Request",
     "Respond",
     "TooLarge",
-    "answer",
-    "busy",
+    "encode_answer",
+    "encode_busy",
+    "encode_other_version",
     "encode_request",
-    "other_version",
 ]
 
 ACKNOWLEDGED = b"A"
@@ -86,79 +86,32 @@ class _Call(Struct, frozen=True):
     env: dict[str, str]
 
 
-class Calls:
+class CallCache:
     """Where the last calls came from, their words and variables: an agent's are always the same.
 
-    Reading them anew costs more than all the rest of a request. What is kept is forgotten when
-    nobody asks for a while, and never leaves the process.
+    Reading them anew costs more than all the rest of a request. What is kept is cleared when nobody
+    asks for a while, and never leaves the process.
     """
 
-    def __init__(self, version: str = "") -> None:
-        """``version``: the one that nearly all requests are of."""
-        self._known: list[tuple[bytes, _Call]] = []
-        self._version = version
-        self._as_sent = _field(version.encode())
-        # Magic and length, the version, the id, the attempt, how many digits the time spent has.
-        self._head = Layout(f">4sI{len(self._as_sent)}sI32sIcI")
-
-    def usual(self, got: bytes, sent: float) -> Request | None:
-        """The request, when it is a whole one, and such as nearly all are.
-
-        None for whatever else it is: a ``Decoder`` reads all of them, and the same from this one.
-        """
-        start = self._head.size
-        if len(got) < start:
-            return None
-        magic, length, version, size, event, one, attempt, digits = self._head.unpack_from(got)
-        at = start + digits
-        spent = got[start:at]
-        if (
-            magic != _MAGIC
-            or length + _HEADER != len(got)
-            or version != self._as_sent
-            or size != 32
-            or one != 1
-            or digits > _LONGEST_NUMBER
-            or not (spent.isdigit() and attempt.isdigit() and _ID(event))
-        ):
-            return None
-        at, call = self._kept(got, at, len(got))
-        if call is None or at + 4 > len(got) or at + 4 + _U32(got, at)[0] != len(got):
-            return None
-        return Request(
-            self._version,
-            str(event, "ascii"),
-            int(attempt),
-            call.cwd,
-            call.umask,
-            call.argv,
-            call.env.copy(),
-            got[at + 4 :],
-            sent - int(spent) / 1000,
-        )
-
-    def _kept(self, got: bytes | bytearray, at: int, end: int) -> tuple[int, _Call | None]:
-        """The call that begins here and where it ends, if one like it came before."""
-        for index, (raw, call) in enumerate(self._known):
-            if got.startswith(raw, at, end):
-                if index:
-                    self._known.insert(0, self._known.pop(index))
-                return at + len(raw), call
-        return at, None
+    def __init__(self) -> None:
+        self._kept: list[tuple[bytes, _Call]] = []
 
     def read(self, got: bytes | bytearray, at: int, end: int) -> tuple[int, _Call]:
         """The call that begins here, and where it ends. Raises FrameError."""
-        stop, call = self._kept(got, at, end)
-        if call is None:
-            stop, call = _call(got, at, end)
-            if stop - at <= _KEPT_CALL:
-                self._known.insert(0, (bytes(got[at:stop]), call))
-                del self._known[_KEPT_CALLS:]
+        for index, (raw, call) in enumerate(self._kept):
+            if got.startswith(raw, at, end):
+                if index:
+                    self._kept.insert(0, self._kept.pop(index))
+                return at + len(raw), call
+        stop, call = _read_call(got, at, end)
+        if stop - at <= _KEPT_CALL:
+            self._kept.insert(0, (bytes(got[at:stop]), call))
+            del self._kept[_KEPT_CALLS:]
         return stop, call
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Keeps nothing."""
-        self._known.clear()
+        self._kept.clear()
 
 
 class Decoder:
@@ -166,8 +119,8 @@ class Decoder:
 
     __slots__ = ("_calls", "_got", "length")
 
-    def __init__(self, calls: Calls | None = None) -> None:
-        self._calls = calls or Calls()
+    def __init__(self, calls: CallCache | None = None) -> None:
+        self._calls = calls or CallCache()
         self._got: bytes | bytearray = b""
         self.length: int | None = None
         """Bytes of the request after its header, once the header is there."""
@@ -212,36 +165,36 @@ class Decoder:
         assert length is not None
         end = _HEADER + length
         self._got, self.length = b"", None
-        request = _request(got, end, sent, self._calls)
+        request = _read_request(got, end, sent, self._calls)
         if len(got) > end:
             self._got = bytes(got[end:])
         return request
 
 
-def _request(got: bytes | bytearray, end: int, sent: float, calls: Calls) -> Request:
-    at, (version, event, attempt, spent) = _fields(got, _HEADER, end, 4)
+def _read_request(got: bytes | bytearray, end: int, sent: float, calls: CallCache) -> Request:
+    at, (version, event, attempt, spent) = _read_fields(got, _HEADER, end, 4)
     at, call = calls.read(got, at, end)
     if at + 4 > end or at + 4 + _U32(got, at)[0] != end:
         raise FrameError("the payload does not end where the request does")
     at += 4
     return Request(
-        _plain(version),
-        _event_id(event),
-        _number(attempt),
+        _read_version(version),
+        _read_event_id(event),
+        _read_number(attempt),
         call.cwd,
         call.umask,
         call.argv,
         call.env.copy(),  # whoever has it may change it
         got[at:end] if isinstance(got, bytes) else bytes(memoryview(got)[at:end]),
-        sent - _number(spent) / 1000,
+        sent - _read_number(spent) / 1000,
     )
 
 
-def _call(got: bytes | bytearray, at: int, end: int) -> tuple[int, _Call]:
-    at, (cwd, umask, count) = _fields(got, at, end, 3)
-    at, words = _fields(got, at, end, _number(count))
-    at, (count,) = _fields(got, at, end, 1)
-    at, entries = _fields(got, at, end, _number(count))
+def _read_call(got: bytes | bytearray, at: int, end: int) -> tuple[int, _Call]:
+    at, (cwd, umask, count) = _read_fields(got, at, end, 3)
+    at, words = _read_fields(got, at, end, _read_number(count))
+    at, (count,) = _read_fields(got, at, end, 1)
+    at, entries = _read_fields(got, at, end, _read_number(count))
     env: dict[str, str] = {}
     for entry in entries:
         name, found, value = str(entry, "utf-8", "surrogateescape").partition("=")
@@ -249,11 +202,11 @@ def _call(got: bytes | bytearray, at: int, end: int) -> tuple[int, _Call]:
         if found and name:
             env[name] = value
     argv = tuple([str(word, "utf-8", "surrogateescape") for word in words])
-    call = _Call(str(cwd, "utf-8", "surrogateescape"), _number(umask) & 0o777, argv, env)
+    call = _Call(str(cwd, "utf-8", "surrogateescape"), _read_number(umask) & 0o777, argv, env)
     return at, call
 
 
-def _fields(
+def _read_fields(
     got: bytes | bytearray, at: int, end: int, count: int
 ) -> tuple[int, list[bytes | bytearray]]:
     # Every field has a length of four bytes, so a count that cannot be true costs nothing.
@@ -271,19 +224,19 @@ def _fields(
     return at, found
 
 
-def _number(field: bytes | bytearray) -> int:
+def _read_number(field: bytes | bytearray) -> int:
     if not 0 < len(field) <= _LONGEST_NUMBER or not field.isdigit():
         raise FrameError("a count or the attempt is not a number")
     return int(field)
 
 
-def _plain(field: bytes | bytearray) -> str:
+def _read_version(field: bytes | bytearray) -> str:
     if len(field) > _LONGEST_VERSION or not field.isascii():
         raise FrameError("the version is not a version")
     return str(field, "ascii")
 
 
-def _event_id(field: bytes | bytearray) -> str:
+def _read_event_id(field: bytes | bytearray) -> str:
     # It becomes a key of what is stored, and so is held to its form.
     if not _ID(field):
         raise FrameError("the event's id is not 32 hexadecimal digits")
@@ -307,25 +260,25 @@ def encode_request(
     texts = [version, event, str(attempt), str(spent), cwd, str(umask), str(len(argv)), *argv]
     texts += [str(len(variables)), *variables]
     fields = [text.encode("utf-8", "surrogateescape") for text in texts]
-    body = b"".join([_field(field) for field in (*fields, stdin)])
+    body = b"".join([_encode_field(field) for field in (*fields, stdin)])
     return _MAGIC + _PACKED_U32(len(body)) + body
 
 
-def _field(content: bytes) -> bytes:
+def _encode_field(content: bytes) -> bytes:
     return _PACKED_U32(len(content)) + content
 
 
-def other_version(version: str) -> bytes:
+def encode_other_version(version: str) -> bytes:
     """Refused: the client is of another version than we are."""
-    return b"V" + _text(version)
+    return b"V" + _encode_text(version)
 
 
-def busy(why: str) -> bytes:
+def encode_busy(why: str) -> bytes:
     """Refused: not here, not now."""
-    return b"B" + _text(why)
+    return b"B" + _encode_text(why)
 
 
-def answer(reply: Reply) -> bytes:
+def encode_answer(reply: Reply) -> bytes:
     """The answer, and the last message to its request."""
     return b"".join(
         (
@@ -336,6 +289,6 @@ def answer(reply: Reply) -> bytes:
     )
 
 
-def _text(text: str) -> bytes:
+def _encode_text(text: str) -> bytes:
     field = text.encode("utf-8", "replace")[:_LONGEST_TEXT]
     return _PACKED_U16(len(field)) + field

@@ -10,6 +10,7 @@ import socket
 import stat
 import time
 from contextlib import suppress
+from struct import Struct as Layout
 
 import msgspec
 from msgspec import Struct
@@ -22,9 +23,11 @@ __all__ = [
     "InstanceError",
     "claim",
     "connect",
-    "holder",
+    "find_holder",
+    "find_run_dir",
     "is_held_by",
-    "run_dir",
+    "peer_pid",
+    "peer_uid",
 ]
 
 _LOCK = "lock"
@@ -34,6 +37,12 @@ _BACKLOG = 1024
 _TRIES = 20
 _LOOKS = 2
 _LOOK = 0.005
+# SO_PEERCRED: process, user, group. LOCAL_PEERCRED elsewhere: an xucred, whose version comes first.
+_PEER, _PEER_LAYOUT = (
+    ((socket.SOL_SOCKET, socket.SO_PEERCRED), Layout("iII"))
+    if hasattr(socket, "SO_PEERCRED")
+    else ((0, 1), Layout("2Ih66x"))
+)
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -50,14 +59,16 @@ class Holder(Struct, frozen=True):
     """Seconds since 1970."""
 
 
-def run_dir(home: str, version: str, *, users: str = "/run/user", mounts: str | None = None) -> str:
+def find_run_dir(
+    home: str, version: str, *, users: str = "/run/user", mounts: str | None = None
+) -> str:
     """Where the socket is. Clients follow the same rule, so it asks no variable.
 
     ``mounts`` tells one set of mounts from another. A container that shares our directories has
     other files under the same names, so its daemon must not judge for us, nor ours for it.
     """
     uid = os.getuid()
-    mounts = _mounts() if mounts is None else mounts
+    mounts = _read_mounts() if mounts is None else mounts
     named = f"{home}\0{version}\0{mounts}".encode("utf-8", "surrogateescape")
     key = f"{_fnv1a(named):016x}"
     own = f"{users}/{uid}"
@@ -69,7 +80,7 @@ def run_dir(home: str, version: str, *, users: str = "/run/user", mounts: str | 
     return f"{home}/run-{key}"
 
 
-def _mounts() -> str:
+def _read_mounts() -> str:
     """The number of the namespace that we see our files in; empty where there is none."""
     try:
         return str(os.stat("/proc/self/ns/mnt").st_ino)
@@ -100,33 +111,33 @@ class Claim:
         try:
             with suppress(FileNotFoundError):
                 os.unlink(_NEW_SOCKET, dir_fd=self._directory)
-            bound.bind(_address(self._directory, self.path, _NEW_SOCKET))
+            bound.bind(_find_address(self._directory, self.path, _NEW_SOCKET))
             os.chmod(_NEW_SOCKET, 0o600, dir_fd=self._directory)
             # It listens before anybody can find it, so that nobody is turned away.
             bound.listen(_BACKLOG)
-            self._bound = _identity(_NEW_SOCKET, self._directory)
+            self._bound = _identify(_NEW_SOCKET, self._directory)
             os.rename(_NEW_SOCKET, _SOCKET, src_dir_fd=self._directory, dst_dir_fd=self._directory)
         except BaseException:
             bound.close()
             raise
         return bound
 
-    def holds(self) -> bool:
+    def is_current(self) -> bool:
         """Whether the lock is still the one that others would find."""
-        return _identity(self.path) == _identity(self._directory) and _identity(
+        return _identify(self.path) == _identify(self._directory) and _identify(
             _LOCK, self._directory
-        ) == _identity(self._lock)
+        ) == _identify(self._lock)
 
-    def reachable(self) -> bool:
+    def is_reachable(self) -> bool:
         """Whether the socket is still ours, in a directory that clients accept."""
         found = os.fstat(self._directory)
         return (
             stat.S_IMODE(found.st_mode) == 0o700
             and self._bound is not None
-            and _identity(_SOCKET, self._directory) == self._bound
+            and _identify(_SOCKET, self._directory) == self._bound
         )
 
-    def mend(self) -> socket.socket:
+    def repair(self) -> socket.socket:
         """A new socket after something has happened to the old one. Raises OSError."""
         os.fchmod(self._directory, 0o700)
         return self.bind()
@@ -134,8 +145,8 @@ class Claim:
     def release(self) -> None:
         """Removes what is ours, the lock last, and lets go of it."""
         with suppress(OSError):
-            if self.holds():
-                if self._bound and _identity(_SOCKET, self._directory) == self._bound:
+            if self.is_current():
+                if self._bound and _identify(_SOCKET, self._directory) == self._bound:
                     os.unlink(_SOCKET, dir_fd=self._directory)
                 # Whoever waits with this lock in hand sees that it is nobody's any more.
                 os.unlink(_LOCK, dir_fd=self._directory)
@@ -150,17 +161,17 @@ class Claim:
 
 def claim(home: str, version: str) -> Claim | None:
     """The place of the daemon, if it is free. Raises InstanceError."""
-    path = run_dir(home, version)
+    path = find_run_dir(home, version)
     for tried in range(_TRIES):
         try:
-            directory = _opened(path)
+            directory = _open_directory(path)
         except FileNotFoundError:
             continue  # removed by its last holder as soon as we had made it
         except OSError as error:
             raise InstanceError(f"{path} cannot be used: {error.strerror}") from error
         taken = False
         try:
-            lock = _locked(directory)
+            lock = _take_lock(directory)
             if lock is None:
                 # Whoever only looks who has the lock has it for a moment.
                 if tried < _LOOKS:
@@ -168,7 +179,7 @@ def claim(home: str, version: str) -> Claim | None:
                     continue
                 return None
             found = Claim(path, directory, lock)
-            if found.holds():
+            if found.is_current():
                 _sign(lock, version)
                 taken = True
                 return found
@@ -183,7 +194,7 @@ def claim(home: str, version: str) -> Claim | None:
     raise InstanceError(f"the lock in {path} changes hands too often to be taken")
 
 
-def _opened(path: str) -> int:
+def _open_directory(path: str) -> int:
     """The directory, made if it is missing. Raises OSError, InstanceError."""
     with suppress(FileExistsError):
         os.makedirs(os.path.dirname(path), mode=0o700)
@@ -202,7 +213,7 @@ def _opened(path: str) -> int:
     return directory
 
 
-def _locked(directory: int) -> int | None:
+def _take_lock(directory: int) -> int | None:
     """The lock file, locked; None while another process has it. Raises OSError, InstanceError."""
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     lock = os.open(_LOCK, flags, 0o600, dir_fd=directory)
@@ -229,11 +240,11 @@ def _sign(lock: int, version: str) -> None:
         os.pwrite(lock, told, 0)
 
 
-def holder(home: str, version: str) -> Holder | None:
+def find_holder(home: str, version: str) -> Holder | None:
     """Who holds the lock, if anybody does; its process may be anything but gone."""
     with suppress(OSError, msgspec.MsgspecError):
         lock = os.open(
-            f"{run_dir(home, version)}/{_LOCK}", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+            f"{find_run_dir(home, version)}/{_LOCK}", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
         )
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -247,7 +258,7 @@ def holder(home: str, version: str) -> Holder | None:
 def is_held_by(home: str, version: str, pid: int) -> bool:
     """Whether the system says, too, that this process has the lock. Only Linux does."""
     try:
-        inode = os.lstat(f"{run_dir(home, version)}/{_LOCK}").st_ino
+        inode = os.lstat(f"{find_run_dir(home, version)}/{_LOCK}").st_ino
         with open("/proc/locks", encoding="ascii") as file:
             # 7: FLOCK  ADVISORY  WRITE 4711 fe:00:2441378 0 EOF
             held = [line.split() for line in file]
@@ -263,7 +274,7 @@ def is_held_by(home: str, version: str, pid: int) -> bool:
 
 def connect(home: str, version: str, timeout: float) -> socket.socket:
     """A connection to the daemon, found as clients find it. Raises OSError."""
-    path = run_dir(home, version)
+    path = find_run_dir(home, version)
     directory = os.open(path, _DIRECTORY)
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -271,7 +282,7 @@ def connect(home: str, version: str, timeout: float) -> socket.socket:
         if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) != 0o700:
             raise PermissionError(f"{path} is not a directory of ours alone")
         sock.settimeout(timeout)
-        sock.connect(_address(directory, path, _SOCKET))
+        sock.connect(_find_address(directory, path, _SOCKET))
     except BaseException:
         sock.close()
         raise
@@ -280,13 +291,27 @@ def connect(home: str, version: str, timeout: float) -> socket.socket:
     return sock
 
 
-def _address(directory: int, path: str, name: str) -> str:
+def peer_uid(sock: socket.socket) -> int:
+    """Whose process is at the other end, as the system says."""
+    return _read_peer(sock)[1]
+
+
+def peer_pid(sock: socket.socket) -> int | None:
+    """Its number, as it is called here; None where the system does not tell."""
+    return _read_peer(sock)[0] if hasattr(socket, "SO_PEERCRED") else None
+
+
+def _read_peer(sock: socket.socket) -> tuple[int, ...]:
+    return _PEER_LAYOUT.unpack(sock.getsockopt(*_PEER, _PEER_LAYOUT.size))
+
+
+def _find_address(directory: int, path: str, name: str) -> str:
     # Through the descriptor the name is short, whatever the home is called, and cannot be swapped.
     through = f"/proc/self/fd/{directory}"
     return f"{through if os.path.isdir(through) else path}/{name}"
 
 
-def _identity(what: str | int, directory: int | None = None) -> tuple[int, int] | None:
+def _identify(what: str | int, directory: int | None = None) -> tuple[int, int] | None:
     try:
         if isinstance(what, int):
             found = os.fstat(what)

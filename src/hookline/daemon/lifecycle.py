@@ -9,52 +9,54 @@ import os
 import signal
 import socket
 from collections.abc import Awaitable, Callable
-from importlib import import_module
 from time import monotonic
 
 import msgspec
 
 from hookline._version import __file__ as _version_file
 from hookline._version import __version__
-from hookline.daemon import watching
-from hookline.daemon.beginning import started
-from hookline.daemon.burdens import burden
-from hookline.daemon.clean import (
-    descriptors,
-    keep_memory,
-    memory,
-    settle,
-    silence,
-    trim,
-)
 from hookline.daemon.connection import SILENCE
-from hookline.daemon.ending import GRACE, wind_down
+from hookline.daemon.control import GRACE, Status
 from hookline.daemon.frames import Request, Respond
-from hookline.daemon.homes import home_of
 from hookline.daemon.instance import Claim, InstanceError, claim
+from hookline.daemon.judging import STUCK, Judge, Watchdog
 from hookline.daemon.log import Log
+from hookline.daemon.process import (
+    count_descriptors,
+    find_limit,
+    freeze_heap,
+    keep_memory,
+    read_memory,
+    read_start_time,
+    silence,
+    trim_memory,
+)
 from hookline.daemon.server import FORGET, Limits, Server
-from hookline.daemon.status import Status
-from hookline.daemon.watchdog import STUCK, Watchdog
 from hookline.model.outcome import Reply
 
-__all__ = ["IDLE", "Daemon", "new_loop"]
+__all__ = ["IDLE", "Daemon", "find_home"]
 
 IDLE = 1800.0
 """Seconds without an event after which the daemon goes."""
 
 _LOOK = 2.0
 _SOON = 0.2
+_PACKAGE_READ = 1.0
+_LAST = 5.0
+"""Seconds that events get to end after they were cancelled."""
+_VALUED = {"--home", "--user-config", "--config", "--timeout"}
 
 
-def new_loop() -> asyncio.AbstractEventLoop:
-    """A faster loop where one is installed, else one of our own."""
-    try:
-        faster = import_module("uvloop")
-    except ImportError:
-        return watching.new_loop()
-    loop: asyncio.AbstractEventLoop = faster.new_event_loop()
-    return loop
+def find_home(argv: tuple[str, ...]) -> str | None:
+    """The home that a client's command line names; None when a daemon cannot stay for it."""
+    home = ""
+    words = iter(argv)
+    for word in words:
+        if word in _VALUED:
+            value = next(words, "")
+            # As clients read it, and `hookline hook`: the last of two counts.
+            home = value if word == "--home" else home
+    return home if os.path.isabs(home) and "\0" not in home else None
 
 
 class Daemon:
@@ -89,14 +91,16 @@ class Daemon:
         self._stays = stays
         self._limits = limits
         self._log = log or Log()
-        self._version = __version__
         self._on_end = on_end
         self._claim: Claim | None = None
         self._began = monotonic()
-        self._package = _package()
-        self._said = ""
+        self._package = _read_package()
+        self._package_read = self._began
+        self._complaint = ""
         self._told_to_end = False
-        self._loaded = False
+        self._has_settled = False
+        self._is_frozen = False
+        self._judge: Judge
         self._server: Server
         self._watchdog: Watchdog
         self._end: asyncio.Future[str]
@@ -105,25 +109,27 @@ class Daemon:
         """Serves until it is time to go; whether it ever was the daemon."""
         loop = asyncio.get_running_loop()
         self._end = loop.create_future()
+        self._judge = Judge(loop, self._respond, on_end=self._on_end)
         self._server = Server(
-            loop,
-            self._respond,
-            version=self._version,
+            self._judge,
+            version=__version__,
             note=self._log.note,
             limits=self._limits,
-            own_answers={("daemon",): self._own_answer},
+            own_answers={("daemon",): self._answer_own},
             on_request=self._on_request,
+            on_answer=self._settle,
             on_closed=self._on_closed,
+            on_lost=self._on_lost,
         )
-        self._watchdog = Watchdog(loop, self._stuck, lambda: self._log.number)
+        self._watchdog = Watchdog(self._judge, self._stuck, lambda: self._log.number)
         loop.set_exception_handler(self._log.on_exception)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            loop.add_signal_handler(number, self._on_told, number)
+            loop.add_signal_handler(number, self._on_signal, number)
         loop.add_signal_handler(signal.SIGCONT, self._look_after)
         if self._home is not None:
-            self._settle(self._home)
+            self._settle()
         if self._client is not None:
-            self._server.adopt(self._client, started())
+            self._server.adopt(self._client, read_start_time())
             loop.call_later(SILENCE, self._on_silence)
         try:
             why = await self._end
@@ -138,28 +144,34 @@ class Daemon:
     # Coming
 
     def _on_request(self, request: Request) -> None:
-        """Hears of the first event, and of some later on, before they are judged."""
+        """Hears of each event before it is judged."""
         if self._home is None:
-            self._home = home_of(request.argv) or ""
-            same = request.version == self._version
-            # After the first step of its answer, which for most events is the last one, too.
-            self._server.loop.call_soon(self._settle, self._home if same else "")
-        elif _package() != self._package:
-            self._server.loop.call_soon(self._retire, "hookline has changed on the disk")
+            same = request.version == __version__
+            self._home = (find_home(request.argv) if same else None) or ""
+            # The client that started us has its answer first, unless that takes long.
+            self._server.loop.call_later(_SOON, self._settle)
+        elif (now := monotonic()) - self._package_read > _PACKAGE_READ:
+            self._package_read = now
+            if _read_package() != self._package:
+                self._retire("hookline has changed on the disk")
 
-    def _settle(self, home: str) -> None:
-        """Becomes the daemon of this home if there is none."""
+    def _settle(self) -> None:
+        """Becomes the daemon of its home if there is none; looks for that once."""
+        if self._has_settled or self._end.done():
+            return
+        self._has_settled = True
+        home = self._home
         if not home or not self._stays:
             self._retire("there is nothing to stay for")
             return
         self._log.at(home)
-        why = burden()
+        why = find_limit()
         if why:
             self._log.note(f"this process does not stay as the daemon: {why}")
             self._retire("its limits are not for all")
             return
         try:
-            self._claim = claim(home, self._version)
+            self._claim = claim(home, __version__)
             if self._claim is None:
                 self._retire("another daemon is there already")
                 return
@@ -170,15 +182,15 @@ class Daemon:
             self._retire("no daemon can stay here")
             return
         self._watchdog.watch()
-        self._log.note(f"started, version {self._version}, in {self._claim.path}")
+        self._log.note(f"started, version {__version__}, in {self._claim.path}")
         self._look_after()
-        self._keep_looking()
+        self._look_soon()
         # Not at once: whoever started us is not to wait for what this loads.
         self._server.loop.call_later(_SOON, keep_memory)
 
     # Staying
 
-    def _keep_looking(self) -> None:
+    def _look_soon(self) -> None:
         if not self._end.done():
             self._server.loop.call_later(min(_LOOK, self._idle / 4), self._look)
 
@@ -188,13 +200,13 @@ class Daemon:
         if not self._server.busy and monotonic() - self._server.last_request > self._idle:
             self._retire(f"nothing was asked for {self._idle:g} s")
         elif monotonic() - self._server.last_request > FORGET:
-            self._server.calls.forget()
+            self._server.calls.clear()
         if self._server.budget.has_let_go():
-            trim()
-        if not self._loaded and not self._server.busy and self._server.counts.answered:
-            self._loaded = True
-            settle()
-        self._keep_looking()
+            trim_memory()
+        if not self._is_frozen and not self._server.busy and self._server.counts.answered:
+            self._is_frozen = True
+            freeze_heap()
+        self._look_soon()
 
     def _look_after(self) -> None:
         """Sees to it that clients find us, and that we are the one they should find."""
@@ -202,21 +214,21 @@ class Daemon:
         if held is None or self._end.done():
             return
         try:
-            if not held.holds():
+            if not held.is_current():
                 self._move(held)
-            elif not held.reachable():
+            elif not held.is_reachable():
                 self._log.note("the socket was removed or replaced: there is a new one")
-                self._server.listen(held.mend())
-            self._said = ""
+                self._server.listen(held.repair())
+            self._complaint = ""
         except (InstanceError, OSError) as error:
-            if self._said != str(error):
-                self._said = str(error)
+            if self._complaint != str(error):
+                self._complaint = str(error)
                 self._log.note(f"clients cannot find this daemon: {error}")
 
     def _move(self, held: Claim) -> None:
         """The directory or the lock was removed or replaced; whoever takes the new one stays."""
         assert self._home
-        fresh = claim(self._home, self._version)
+        fresh = claim(self._home, __version__)
         if fresh is None:
             self._retire("another daemon has taken its place")
             return
@@ -225,7 +237,7 @@ class Daemon:
         self._log.note("the directory was removed or replaced: there is a new one")
         self._server.listen(fresh.bind())
 
-    def _own_answer(self, request: Request) -> Reply:
+    def _answer_own(self, request: Request) -> Reply:
         if request.argv[:2] != ("daemon", "status"):
             return Reply(stderr=b"a daemon answers `daemon status` only\n", exit_code=64)
         return Reply(stdout=msgspec.json.encode(self.status()))
@@ -235,19 +247,19 @@ class Daemon:
         server, counts = self._server, self._server.counts
         return Status(
             pid=os.getpid(),
-            version=self._version,
+            version=__version__,
             uptime=round(monotonic() - self._began, 3),
-            sessions=server.sessions(),
+            sessions=server.count_sessions(),
             answered=counts.answered,
-            running=server.turns.running,
-            waiting=server.turns.waiting,
+            running=server.scheduler.running,
+            waiting=server.scheduler.waiting,
             refused=counts.refused,
             abandoned=counts.abandoned,
             failed=counts.failed,
             connections=server.connections,
             held=server.budget.held,
-            memory=memory(),
-            descriptors=descriptors(),
+            memory=read_memory(),
+            descriptors=count_descriptors(),
             socket=self._claim.socket if self._claim else "",
             home=self._home or "",
             idle=self._idle,
@@ -265,7 +277,7 @@ class Daemon:
         if self._home is None:
             self._server.sweep()
 
-    def _on_told(self, number: signal.Signals) -> None:
+    def _on_signal(self, number: signal.Signals) -> None:
         """Told once, what runs is finished; told again, it is not."""
         if self._told_to_end:
             self._server.cancel()
@@ -277,17 +289,28 @@ class Daemon:
         if not self._end.done():
             self._end.set_result(why)
 
+    def _on_lost(self) -> None:
+        self._log.note("an event holds up all others: this daemon takes no more and is replaced")
+        self._retire("its judging thread does not come back")
+
     async def _leave(self) -> None:
-        """Finishes what runs, while others may already take the place."""
+        """Finishes what runs, while others may already take the place.
+
+        Unless we were told to end there is no hurry: every event has a deadline of its own.
+        """
         server = self._server
         if self._claim is not None:
             self._claim.release()
         server.stop_listening()
-        await wind_down(server, self._grace, told=lambda: self._told_to_end, on_end=self._on_end)
-        server.watching.close()
+        while not await server.until_quiet(self._grace) and not self._told_to_end:
+            pass
+        server.cancel()
+        await server.until_quiet(_LAST)
+        server.close()
+        await self._judge.close(GRACE)
 
 
-def _package() -> tuple[int, int, int] | None:
+def _read_package() -> tuple[int, int, int] | None:
     """What tells the installed package from another one in its place."""
     try:
         found = os.stat(_version_file)

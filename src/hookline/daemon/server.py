@@ -15,29 +15,26 @@ from time import monotonic
 
 from msgspec import Struct
 
-from hookline.daemon.budget import Budget
 from hookline.daemon.connection import SILENCE, Connection
-from hookline.daemon.frames import Calls, Request, Respond
-from hookline.daemon.host import Counts
-from hookline.daemon.pace import Pace
-from hookline.daemon.peers import peer_uid
-from hookline.daemon.rounds import Rounds
-from hookline.daemon.sessions import Session, Sessions
-from hookline.daemon.turns import Turns
-from hookline.daemon.waiting import Waiting
-from hookline.daemon.watching import watching
+from hookline.daemon.frames import CallCache, Request
+from hookline.daemon.instance import peer_uid
+from hookline.daemon.judging import Judge
+from hookline.daemon.scheduler import Budget, RecentSessions, Scheduler
 from hookline.model.outcome import Reply
 
-__all__ = ["FORGET", "Limits", "Server"]
+__all__ = ["FORGET", "Counts", "Limits", "Server"]
 
 FORGET = 60.0
 """Seconds after the last request for which nothing of anybody's environment is kept."""
 
+_KEEP_ALIVE = 0.4  # clients are promised one every half second
+_SILENT = 5
+"""After so many keep-alives without a turn of the judging thread clients hear of us no more."""
+_LOST = 2.0
+"""Seconds that the judging thread computes without a turn before it is taken for lost."""
 _ACCEPTED_AT_ONCE = 64
 _SAID_AGAIN = 60.0
 _BREATH = 0.1  # seconds without accepting when there are no descriptors left
-_APART = 0.001  # seconds between clients of which neither is in a crowd
-_HEARD_OF = 1.0  # seconds between requests of which whoever started us hears
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -51,114 +48,158 @@ class Limits(Struct, frozen=True, kw_only=True):
     connections: int = 2048
 
 
+class Counts(Struct):
+    """What has happened since the start."""
+
+    answered: int = 0
+    refused: int = 0
+    abandoned: int = 0
+    failed: int = 0
+
+
 class Server:
-    """Answers requests over any number of connections."""
+    """Answers requests over any number of connections, on the thread that has the sockets."""
 
     def __init__(
         self,
-        loop: asyncio.AbstractEventLoop,
-        respond: Respond,
+        judge: Judge,
         *,
         version: str,
         note: Callable[[str], None],
         limits: Limits | None = None,
         own_answers: Mapping[tuple[str, ...], Callable[[Request], Reply]] | None = None,
         on_request: Callable[[Request], None] = lambda request: None,
+        on_answer: Callable[[], None] = lambda: None,
         on_closed: Callable[[], None] = lambda: None,
+        on_lost: Callable[[], None] = lambda: None,
     ) -> None:
-        """``on_request`` hears of the first event, and later of one in a second, before they are
-        judged; ``on_closed`` of every end."""
-        self.loop = loop
-        self.watching = watching(loop)
-        self.waiting = Waiting(loop)
-        self.respond = respond
+        """``on_request`` hears of each event, ``on_answer`` when it is answered, ``on_closed`` of
+        every end of a connection, ``on_lost`` of a judging thread that does not come back.
+        """
+        self.loop = judge.main
+        self.judge = judge
         self.version = version
         self.note = note
-        self.limits = limits or Limits()
-        self.rounds = Rounds(loop, None, note)
         self.own_answers = own_answers or {}
-        self.turns = Turns(at_once=self.limits.at_once, waiting=self.limits.waiting)
-        self.budget = Budget(self.limits.held)
-        self.calls = Calls(version)
+        """Who answers a question about the daemon itself, by its first word."""
+        limits = limits or Limits()
+        self.scheduler = Scheduler(at_once=limits.at_once, waiting=limits.waiting)
+        self.budget = Budget(limits.held)
+        self.calls = CallCache()
         self.counts = Counts()
         self.last_request = monotonic()
+        self.refusing = ""
+        """Why no request is taken now; empty when it is."""
         self._on_request = on_request
+        self._on_answer = on_answer
         self._on_closed = on_closed
+        self._on_lost = on_lost
+        self._connections: dict[Connection, None] = {}
+        # Hooks need descriptors, too.
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        self._most = min(limits.connections, soft // 2 if soft > 0 else sys.maxsize)
+        self._sessions = RecentSessions()
+        self._owed: dict[Connection, None] = {}
+        self._ticking = False
+        self._missed, self._spent, self._lost = 0, 0.0, False
         self._quiet: asyncio.Future[None] | None = None
         self._listener: socket.socket | None = None
         self._somebody = select.poll()
-        self._accepted_at = self._heard_at = -_SAID_AGAIN
-        self._uid = os.getuid()
-        # Hooks need descriptors, too.
-        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        self._most = min(self.limits.connections, soft // 2 if soft > 0 else sys.maxsize)
-        self._connections: dict[Connection, None] = {}
-        self._sessions = Sessions()
-        self.refusing = ""
         self._paused = False
         self._said_paused = -_SAID_AGAIN
+        self._uid = os.getuid()
 
-    # What connections are told and tell
+    # Who is owed something, and hears meanwhile that we are there
 
-    def speak_up(self) -> None:
-        """Everybody who has come hears of us; an event that has its turn waits for that."""
-        full = self._paused or len(self._connections) >= self._most
+    def owe(self, connection: Connection) -> None:
+        """The client gets keep-alives from now on."""
+        self._owed[connection] = None
+        if not self._ticking:
+            self._ticking = True
+            self.loop.call_later(_KEEP_ALIVE, self._tick)
+
+    def settle(self, connection: Connection) -> None:
+        """The client waits for nothing more."""
+        self._owed.pop(connection, None)
+        self._rouse()
+
+    def _tick(self) -> None:
+        now = monotonic()
         try:
-            if self._listener is not None and not full:
-                self._accept(Pace.LATER)
-            self.waiting.acknowledge_overdue()
-        except Exception as error:  # another client's trouble
-            self.note(f"somebody could not be heard: {type(error).__name__}: {error}")
+            self._look_at_judge()
+            for connection in tuple(self._owed):
+                connection.keep_alive(now)
+        finally:  # whatever happens to one of them, the others wait on
+            self._ticking = bool(self._owed)
+            if self._ticking:
+                self.loop.call_later(_KEEP_ALIVE, self._tick)
 
-    def settled(self, connection: Connection) -> None:
-        """The connection waits for nothing."""
-        self.waiting.remove(connection)
-        if self._quiet is not None:
-            self._rouse()
+    @property
+    def is_silent(self) -> bool:
+        """Whether clients are to ask elsewhere, since nobody knows when judging goes on."""
+        # Counted by our own turns: a process that was frozen comes back with no time lost.
+        return self._missed >= _SILENT
 
-    def seen(self, name: str, request: Request, now: float) -> Session:
-        """Counts a request, and says what is known of its session."""
+    def _look_at_judge(self) -> None:
+        """Sends clients elsewhere when one event holds up the thread that judges for too long."""
+        spent = self.judge.read_cpu_seconds()
+        if self.judge.ping():
+            self._missed, self._spent = 0, spent
+            return
+        self._missed += 1
+        # By its own clock: on a busy machine it may get little time. Where nobody else may come to
+        # us, our own client has no other to ask.
+        if not self._lost and self._listener is not None and spent - self._spent > _LOST:
+            self._lost = True
+            self._on_lost()
+            self.refuse("an event holds up all others")
+            for connection in tuple(self._owed):
+                connection.abandon()
+
+    # What connections tell
+
+    def on_event(self, request: Request, session: str, now: float) -> None:
+        """Counts an event that is about to be judged."""
         self.last_request = now
-        if now - self._heard_at > _HEARD_OF:
-            self._heard_at = now
-            self._on_request(request)
-        return self._sessions.seen(name, now)
+        self._sessions.add(session, now)
+        self._on_request(request)
 
-    def failed(self, request: Request, error: BaseException) -> None:
+    def on_answer(self) -> None:
+        """Counts an answer that was given."""
+        self.counts.answered += 1
+        self._on_answer()
+
+    def on_failure(self, request: Request, error: BaseException) -> None:
         """For whoever reads the log: where it went wrong, in which call."""
         self.counts.failed += 1
         where = "".join(traceback.format_exception(error))
         self.note(f"event {request.id}: no answer could be made: {where}")
 
-    def closed(self, connection: Connection, unanswered: bool) -> None:
+    def on_close(self, connection: Connection, unanswered: bool) -> None:
         """Forgets the connection."""
         self._connections.pop(connection, None)
-        self.waiting.remove(connection)
+        self._owed.pop(connection, None)
         if unanswered:
             self.counts.abandoned += 1
             self.note("a client went away before its answer; its event was ended")
         self._rouse()
         self._on_closed()
 
-    def _rouse(self) -> None:
-        if self._quiet is not None and not self._quiet.done():
-            self._quiet.set_result(None)
-
     # State
 
     @property
     def busy(self) -> bool:
         """Whether anybody is owed an answer or the rest of one, or hooks are still being ended."""
-        return self.turns.running > 0 or any(not each.idle for each in self._connections)
+        return self.scheduler.running > 0 or any(not each.idle for each in self._connections)
 
     @property
     def connections(self) -> int:
         """How many clients are connected."""
         return len(self._connections)
 
-    def sessions(self) -> int:
+    def count_sessions(self) -> int:
         """How many sessions have asked something lately."""
-        return self._sessions.recent(monotonic())
+        return self._sessions.count(monotonic())
 
     # Listening
 
@@ -170,44 +211,32 @@ class Server:
         self._somebody = select.poll()
         self._somebody.register(listener, select.POLLIN)
         self._paused = False
-        self.watching.add(listener.fileno(), self._accept)
+        self.loop.add_reader(listener, self._accept)
 
-    def adopt(self, sock: socket.socket, since: float) -> Connection:
+    def adopt(self, sock: socket.socket, since: float) -> None:
         """Serves a client that is connected already: the one that started this process then."""
         sock.setblocking(False)
-        connection = Connection(self, sock, monotonic(), since=since)
-        self._connections[connection] = None
-        connection.watch()
-        return connection
+        self._connections[Connection(self, sock, monotonic(), since=since)] = None
 
-    def _accept(self, pace: Pace) -> None:
-        """Takes in whoever has come. Of a crowd all are heard before anyone is judged."""
-        now = monotonic()
-        alone = pace is Pace.NOW and now - self._accepted_at > _APART
-        self._accepted_at = now
-        fresh: list[Connection] = []
-        for _ in range(1 if alone else _ACCEPTED_AT_ONCE):
-            if fresh and len(self._connections) >= self._most:
-                break  # those are heard before anybody has to make room for more
-            connection = self._accept_one(now)
+    def _accept(self) -> None:
+        """Takes in whoever has come."""
+        for _ in range(_ACCEPTED_AT_ONCE):
+            connection = self._accept_one()
             if connection is None:
-                break
-            fresh.append(connection)
-        if len(fresh) > 1 and pace is Pace.NOW:
-            pace = Pace.TOGETHER
-        for connection in fresh:
-            connection.on_readable(pace)
-            connection.watch()
+                return
+            connection.read()
 
-    def _accept_one(self, now: float) -> Connection | None:
-        """Whoever is next; None when there is nobody now, or nobody who may ask."""
+    def _accept_one(self) -> Connection | None:
+        """Whoever is next; None when there is nobody now, or no room."""
         assert self._listener is not None
         if len(self._connections) >= self._most:
             if not self._somebody.poll(0):
                 return None
-            if not self._room():
+            oldest = next((each for each in self._connections if each.idle), None)
+            if oldest is None:
                 self._pause_accepting("there are as many connections as there may be")
                 return None
+            oldest.close()
         while True:
             try:
                 sock, _ = self._listener.accept()
@@ -217,7 +246,7 @@ class Server:
                 self._pause_accepting(error.strerror or "there are no descriptors left")
                 return None
             if self._is_ours(sock):
-                connection = Connection(self, sock, now)
+                connection = Connection(self, sock, monotonic())
                 self._connections[connection] = None
                 return connection
             sock.close()
@@ -233,13 +262,6 @@ class Server:
             self.note(f"refused a connection of user {uid}: only our own user may ask")
         return uid == self._uid
 
-    def _room(self) -> bool:
-        """Makes room by ending the connection that has been idle longest."""
-        oldest = next((each for each in self._connections if each.idle), None)
-        if oldest is not None:
-            oldest.close()
-        return oldest is not None
-
     def _pause_accepting(self, why: str) -> None:
         assert self._listener is not None
         now = monotonic()
@@ -247,13 +269,13 @@ class Server:
             self._said_paused = now
             self.note(f"no connection is accepted for a moment: {why}")
         self._paused = True
-        self.watching.remove(self._listener.fileno())
+        self.loop.remove_reader(self._listener)
         self.loop.call_later(_BREATH, self._resume_accepting)
 
     def _resume_accepting(self) -> None:
         if self._listener is not None and self._paused:
             self._paused = False
-            self.watching.add(self._listener.fileno(), self._accept)
+            self.loop.add_reader(self._listener, self._accept)
 
     def sweep(self) -> None:
         """Ends connections over which nothing was ever asked."""
@@ -268,29 +290,28 @@ class Server:
         """Nobody new comes in; whoever had been let in by the system already still does."""
         if self._listener is None:
             return
-        self._accept(Pace.LATER)
+        self._accept()
         listener, self._listener = self._listener, None
-        if not self._paused:
-            self.watching.remove(listener.fileno())
+        self.loop.remove_reader(listener)
         listener.close()
 
     async def until_quiet(self, seconds: float) -> bool:
         """Waits until nobody is owed anything; False when the time was not enough."""
         deadline = monotonic() + seconds
-        while self.busy:
+        while self.busy and (left := deadline - monotonic()) > 0:
             self._quiet = self.loop.create_future()
-            timer = self.loop.call_at(deadline - monotonic() + self.loop.time(), self._rouse)
-            await self._quiet
-            timer.cancel()
-            if monotonic() >= deadline:
-                return not self.busy
-        return True
+            await asyncio.wait([self._quiet], timeout=left)
+        return not self.busy
+
+    def _rouse(self) -> None:
+        if self._quiet is not None and not self._quiet.done():
+            self._quiet.set_result(None)
 
     def refuse(self, why: str) -> None:
-        """From now on clients are told to ask elsewhere; so are those that wait for their turn."""
+        """From now on clients are told to ask elsewhere; so are those that have not begun."""
         self.refusing = why
         for connection in tuple(self._connections):
-            connection.send_away()
+            connection.send_away(why)
 
     def cancel(self) -> None:
         """Ends whatever runs."""

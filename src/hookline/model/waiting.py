@@ -22,12 +22,7 @@ class _Handover:
 
 
 async def needs_loop() -> None:
-    """Returns inside a running event loop, and in a task of it."""
+    """Returns inside a running event loop."""
     asyncio = sys.modules.get("asyncio")
-    if (
-        asyncio is None
-        or asyncio._get_running_loop() is None
-        # A daemon begins an event in its loop, and makes a task of it only now.
-        or asyncio.current_task() is None
-    ):
+    if asyncio is None or asyncio._get_running_loop() is None:
         await _Handover()

@@ -14,8 +14,8 @@ import pytest
 
 from hookline._version import __version__
 from hookline.cli import _serve
-from hookline.daemon import stopping
-from hookline.daemon.instance import claim, holder, run_dir
+from hookline.daemon import control
+from hookline.daemon.instance import claim, find_holder, find_run_dir
 from hookline.model.errors import HooklineError
 from support.cli import Done, Machine
 from support.person import command_line
@@ -36,11 +36,11 @@ class Person:
 
     def end(self) -> None:
         self.place.kill()
-        held = holder(self.place.home, __version__)
+        held = find_holder(self.place.home, __version__)
         if held is not None:
             os.kill(held.pid, signal.SIGCONT)
             os.kill(held.pid, signal.SIGKILL)
-            eventually(lambda: holder(self.place.home, __version__) is None)
+            eventually(lambda: find_holder(self.place.home, __version__) is None)
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_it_is_started_looked_at_and_stopped(person: Person) -> None:
     shown = person.daemon("status")
     assert shown.code == 0
     assert f"running: process {pid}" in shown.out
-    assert f"socket {run_dir(str(person.machine.state), __version__)}/daemon.sock" in shown.out
+    assert f"socket {find_run_dir(str(person.machine.state), __version__)}/daemon.sock" in shown.out
     stopped = person.daemon("stop", "--yes", "--json", HOOKLINE_TRUST="all")
     assert (stopped.code, stopped.json) == (0, {"stopped": True, "pid": pid, "killed": False})
     assert person.daemon("status").code == 1
@@ -164,7 +164,7 @@ def test_one_whose_socket_is_gone_is_known_by_its_lock(person: Person) -> None:
 def test_one_that_does_not_hear_is_killed_and_that_is_said(
     person: Person, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(stopping, "_PATIENCE", 0.5)
+    monkeypatch.setattr(control, "_PATIENCE", 0.5)
     process = person.place.running(stuck=600)
     person.place.connect().send(request({"do": "block"}))
     eventually(lambda: person.place.status() is None)

@@ -16,9 +16,9 @@ from hookline.daemon.instance import (
     InstanceError,
     claim,
     connect,
-    holder,
+    find_holder,
+    find_run_dir,
     is_held_by,
-    run_dir,
 )
 
 VERSION = "0.1.0"
@@ -37,7 +37,7 @@ HOLDER = (
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[str]:
     yield str(tmp_path / "home")
-    path = Path(run_dir(str(tmp_path / "home"), VERSION))
+    path = Path(find_run_dir(str(tmp_path / "home"), VERSION))
     for name in ("lock", "daemon.sock"):
         (path / name).unlink(missing_ok=True)
 
@@ -51,35 +51,39 @@ def taken(home: str) -> Claim:
 def test_the_directory_is_named_after_home_and_version(tmp_path: Path) -> None:
     """Clients in C compute the same 64 bits, so they are fixed here."""
     nobody = str(tmp_path)
-    assert run_dir("/h", "0.1.0", users=nobody, mounts="4026531841") == "/h/run-8e34748c872ae189"
-    assert run_dir("/h", "0.1.0", users=nobody, mounts="") == "/h/run-6feca7cd0c25e99b"
-    assert run_dir("", "", users=nobody, mounts="") == "/run-08328807b4eb6fed"
-    assert run_dir("/h", "0.1.1", users=nobody) != run_dir("/h", "0.1.0", users=nobody)
-    assert run_dir("/caf\udce9", "1", users=nobody).startswith("/caf\udce9/run-")
+    assert (
+        find_run_dir("/h", "0.1.0", users=nobody, mounts="4026531841") == "/h/run-8e34748c872ae189"
+    )
+    assert find_run_dir("/h", "0.1.0", users=nobody, mounts="") == "/h/run-6feca7cd0c25e99b"
+    assert find_run_dir("", "", users=nobody, mounts="") == "/run-08328807b4eb6fed"
+    assert find_run_dir("/h", "0.1.1", users=nobody) != find_run_dir("/h", "0.1.0", users=nobody)
+    assert find_run_dir("/caf\udce9", "1", users=nobody).startswith("/caf\udce9/run-")
 
 
 def test_another_set_of_mounts_has_another_directory(tmp_path: Path) -> None:
     here = Path("/proc/self/ns/mnt")
     mounts = str(here.stat().st_ino) if here.exists() else ""
     nobody = str(tmp_path)
-    assert run_dir("/h", VERSION, users=nobody) == run_dir(
+    assert find_run_dir("/h", VERSION, users=nobody) == find_run_dir(
         "/h", VERSION, users=nobody, mounts=mounts
     )
-    assert run_dir("/h", VERSION, users=nobody) != run_dir("/h", VERSION, users=nobody, mounts="1")
+    assert find_run_dir("/h", VERSION, users=nobody) != find_run_dir(
+        "/h", VERSION, users=nobody, mounts="1"
+    )
 
 
 def test_a_users_own_runtime_directory_is_taken_when_it_is_private(tmp_path: Path) -> None:
     own = tmp_path / str(os.getuid())
-    fallback = run_dir("/h", VERSION, users=str(tmp_path / "none"))
+    fallback = find_run_dir("/h", VERSION, users=str(tmp_path / "none"))
     key = fallback.rpartition("-")[2]
     own.mkdir(mode=0o700)
-    assert run_dir("/h", VERSION, users=str(tmp_path)) == f"{own}/hookline-{key}"
+    assert find_run_dir("/h", VERSION, users=str(tmp_path)) == f"{own}/hookline-{key}"
     own.chmod(0o750)
-    assert run_dir("/h", VERSION, users=str(tmp_path)) == fallback
+    assert find_run_dir("/h", VERSION, users=str(tmp_path)) == fallback
     own.rmdir()
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     own.symlink_to(tmp_path / "elsewhere")
-    assert run_dir("/h", VERSION, users=str(tmp_path)) == fallback
+    assert find_run_dir("/h", VERSION, users=str(tmp_path)) == fallback
 
 
 def test_the_place_is_taken_once(home: str) -> None:
@@ -92,14 +96,14 @@ def test_the_place_is_taken_once(home: str) -> None:
     assert sorted(os.listdir(directory)) == ["daemon.sock", "lock"]
     assert claim(home, VERSION) is None
     assert claim(home, "0.2.0") is not None
-    said = holder(home, VERSION)
+    said = find_holder(home, VERSION)
     assert said is not None
     assert (said.pid, said.version) == (os.getpid(), VERSION)
     with connect(home, VERSION, 1), listener:
         listener.accept()[0].close()
     first.release()
     assert not directory.exists()
-    assert holder(home, VERSION) is None
+    assert find_holder(home, VERSION) is None
     taken(home).release()
 
 
@@ -129,21 +133,21 @@ def test_what_has_happened_to_the_socket_is_seen_and_mended(home: str) -> None:
     held = taken(home)
     listener = held.bind()
     path = Path(held.socket)
-    assert held.holds()
-    assert held.reachable()
+    assert held.is_current()
+    assert held.is_reachable()
     path.unlink()
-    assert not held.reachable()
+    assert not held.is_reachable()
     path.touch()
-    assert not held.reachable()
-    with listener, held.mend():
-        assert held.reachable()
+    assert not held.is_reachable()
+    with listener, held.repair():
+        assert held.is_reachable()
         connect(home, VERSION, 1).close()
         os.chmod(held.path, 0o755)
-        assert not held.reachable()
+        assert not held.is_reachable()
         with pytest.raises(PermissionError):
             connect(home, VERSION, 1)
-        with held.mend():
-            assert held.reachable()
+        with held.repair():
+            assert held.is_reachable()
     held.release()
 
 
@@ -151,12 +155,12 @@ def test_a_removed_or_replaced_directory_is_not_ours_any_more(home: str) -> None
     held = taken(home)
     held.bind().close()
     os.rename(held.path, f"{held.path}.moved")
-    assert not held.holds()
+    assert not held.is_current()
     other = taken(home)
     with other.bind():
-        assert other.holds()
+        assert other.is_current()
         held.release()
-        assert other.reachable()
+        assert other.is_reachable()
         connect(home, VERSION, 1).close()
     other.release()
 
@@ -165,17 +169,17 @@ def test_a_removed_lock_is_not_ours_any_more(home: str) -> None:
     held = taken(home)
     with held.bind():
         os.unlink(f"{held.path}/lock")
-        assert not held.holds()
+        assert not held.is_current()
         other = taken(home)
         with other.bind():
             held.release()
-            assert other.holds()
-            assert other.reachable()
+            assert other.is_current()
+            assert other.is_reachable()
         other.release()
 
 
 def test_a_link_in_the_directorys_place_is_not_followed(home: str, tmp_path: Path) -> None:
-    path = Path(run_dir(home, VERSION))
+    path = Path(find_run_dir(home, VERSION))
     path.parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / "trap").mkdir(mode=0o700)
     path.symlink_to(tmp_path / "trap")
@@ -189,7 +193,7 @@ def test_a_link_in_the_directorys_place_is_not_followed(home: str, tmp_path: Pat
 
 @pytest.mark.parametrize("kind", ["symlink", "hard link", "directory", "fifo"])
 def test_a_lock_that_is_something_else_is_not_touched(home: str, tmp_path: Path, kind: str) -> None:
-    path = Path(run_dir(home, VERSION))
+    path = Path(find_run_dir(home, VERSION))
     path.mkdir(parents=True, mode=0o700)
     precious = tmp_path / "precious"
     precious.write_text("keys")
@@ -209,7 +213,7 @@ def test_a_lock_that_is_something_else_is_not_touched(home: str, tmp_path: Path,
 
 
 def test_a_directory_that_was_opened_to_others_is_closed_again(home: str) -> None:
-    path = Path(run_dir(home, VERSION))
+    path = Path(find_run_dir(home, VERSION))
     path.mkdir(parents=True)
     path.chmod(0o2777)
     held = taken(home)
@@ -219,7 +223,7 @@ def test_a_directory_that_was_opened_to_others_is_closed_again(home: str) -> Non
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a directory away")
 def test_another_users_directory_is_not_used(home: str) -> None:
-    path = Path(run_dir(home, VERSION))
+    path = Path(find_run_dir(home, VERSION))
     path.mkdir(parents=True, mode=0o700)
     os.chown(path, 65534, 65534)
     with pytest.raises(InstanceError, match="belongs to user 65534"):
@@ -240,7 +244,7 @@ def test_a_lock_that_was_removed_while_it_was_taken_is_taken_again(
     home: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its last holder removes it and goes between our opening and our locking it."""
-    lock, flock, steps = Path(run_dir(home, VERSION), "lock"), fcntl.flock, list[int]()
+    lock, flock, steps = Path(find_run_dir(home, VERSION), "lock"), fcntl.flock, list[int]()
 
     def late(number: int, operation: int) -> None:
         steps.append(operation)
@@ -250,7 +254,7 @@ def test_a_lock_that_was_removed_while_it_was_taken_is_taken_again(
 
     monkeypatch.setattr(fcntl, "flock", late)
     held = taken(home)
-    assert held.holds()
+    assert held.is_current()
     assert claim(home, VERSION) is None
     held.release()
 
@@ -270,9 +274,9 @@ def test_who_only_looks_never_takes_the_place(home: str) -> None:
     held = taken(home)
     held.bind().close()
     for _ in range(100):
-        assert holder(home, VERSION) is not None
+        assert find_holder(home, VERSION) is not None
     held.release()
-    assert holder(home, VERSION) is None
+    assert find_holder(home, VERSION) is None
     taken(home).release()
 
 

@@ -12,7 +12,7 @@ from time import monotonic
 
 import pytest
 
-from hookline.daemon.homes import home_of
+from hookline.daemon.lifecycle import find_home
 from support.serving import Daemons, Talk, children, eventually, request
 
 ENDED = 20
@@ -318,4 +318,4 @@ def test_an_event_that_fails_is_written_down(place: Daemons) -> None:
     ],
 )
 def test_the_home_is_what_the_command_line_says(argv: tuple[str, ...], home: str | None) -> None:
-    assert home_of(argv) == home
+    assert find_home(argv) == home

@@ -5,12 +5,11 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from struct import unpack
-from time import monotonic
 from typing import Any
 
 import pytest
@@ -18,9 +17,9 @@ import pytest
 from hookline._version import __version__
 from hookline.daemon import connection
 from hookline.daemon.frames import LARGEST, Request, Respond
-from hookline.daemon.peers import peer_uid
+from hookline.daemon.instance import peer_uid
+from hookline.daemon.judging import Judge
 from hookline.daemon.server import Limits, Server
-from hookline.daemon.watching import new_loop
 from hookline.model.outcome import Reply
 from support.serving import Said, request
 
@@ -72,17 +71,22 @@ class Place:
         self.path = str(path)
         self.notes: list[str] = []
         self.clients: list[Client] = []
+        self.lost = 0
+        self.judge = Judge(asyncio.get_running_loop(), respond)
         self.server = Server(
-            asyncio.get_running_loop(),
-            respond,
+            self.judge,
             version=__version__,
             note=self.notes.append,
             limits=limits,
+            on_lost=self.on_lost,
         )
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(self.path)
         listener.listen(100)
         self.server.listen(listener)
+
+    def on_lost(self) -> None:
+        self.lost += 1
 
     async def connect(self) -> Client:
         client = Client(*await asyncio.open_unix_connection(self.path))
@@ -112,17 +116,28 @@ async def served(
     finally:
         place.server.cancel()
         place.server.close()
-        place.server.watching.close()
         for client in place.clients:
             client.close()
-        await asyncio.sleep(0)
+        await place.judge.close(30)
+
+
+class Latch:
+    """What events on the judging thread wait for, and a test opens and shuts."""
+
+    def __init__(self) -> None:
+        self._open = threading.Event()
+        self.set, self.clear = self._open.set, self._open.clear
+
+    async def wait(self) -> None:
+        while not self._open.is_set():  # noqa: ASYNC110 - opened from another thread
+            await asyncio.sleep(0.001)
 
 
 class Gate:
     """Events that wait until they are let go, and who of them has begun and was cancelled."""
 
     def __init__(self) -> None:
-        self.open = asyncio.Event()
+        self.open = Latch()
         self.begun: list[bytes] = []
         self.cancelled: list[bytes] = []
 
@@ -140,28 +155,12 @@ async def echo(request: Request) -> Reply:
     return Reply(stdout=request.stdin, stderr=request.cwd.encode(), exit_code=3)
 
 
-class Loops:
-    """The kind of loop that a test is run on."""
-
-    make: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
-
-
-@pytest.fixture(
-    autouse=True,
-    params=[asyncio.new_event_loop, new_loop],
-    ids=["on any loop", "on a loop of our own"],
-)
-def on_loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Loops, "make", staticmethod(request.param))
-
-
 def run(work: Awaitable[None]) -> None:
     async def within() -> None:
         async with asyncio.timeout(60):
             await work
 
-    with asyncio.Runner(loop_factory=Loops.make) as runner:
-        runner.run(within())
+    asyncio.run(within())
 
 
 def test_a_request_is_acknowledged_and_answered(tmp_path: Path) -> None:
@@ -213,8 +212,8 @@ def test_nothing_ticks_when_nobody_waits(tmp_path: Path) -> None:
         async with served(tmp_path, echo) as place:
             for _ in range(3):
                 await place.ask(b"x")
-            await place.until(lambda: not place.server.waiting._pending)
-            await place.until(lambda: not place.server.waiting._ticking)
+            await place.until(lambda: not place.server._owed)
+            await place.until(lambda: not place.server._ticking)
 
     run(go())
 
@@ -245,33 +244,6 @@ def test_what_is_said_ahead_is_answered_in_order(tmp_path: Path, size: int) -> N
     run(go())
 
 
-def test_all_that_come_in_one_moment_are_read_before_any_is_judged(tmp_path: Path) -> None:
-    async def go() -> None:
-        read: list[float] = []
-        begun: list[float] = []
-
-        async def respond(request: Request) -> Reply:
-            read.append(request.arrived)
-            begun.append(monotonic())
-            return Reply(stdout=request.stdin)
-
-        async with served(tmp_path, respond) as place:
-            clients = [await place.connect() for _ in range(3)]
-            for client in clients:
-                await client.send(request(b"first"))
-                assert (await client.answer()).text == b"first"
-            read.clear()
-            begun.clear()
-            for client in clients:
-                client.writer.write(request(b"second"))
-            for client in clients:
-                assert (await client.answer()).text == b"second"
-            assert len(read) == 3
-            assert max(read) <= min(begun)
-
-    run(go())
-
-
 def test_of_several_at_once_those_that_have_to_wait_are_acknowledged(tmp_path: Path) -> None:
     async def go() -> None:
         gate = Gate()
@@ -295,47 +267,64 @@ def test_of_several_at_once_those_that_have_to_wait_are_acknowledged(tmp_path: P
     run(go())
 
 
-def test_before_an_event_that_may_hold_up_all_others_they_are_acknowledged(
+def test_while_an_event_holds_the_judging_thread_all_others_are_acknowledged(
     tmp_path: Path,
 ) -> None:
-    """Of several at once; only the answers of quick sessions are waited for in silence."""
-
     async def go() -> None:
-        heard: list[bytes] = []
-        quiet = [request({"session_id": f"quick {number}"}) for number in range(3)]
+        let_go = threading.Event()
 
         async def respond(request: Request) -> Reply:
-            if b"slow" in request.stdin:
-                # What a client has in its hands while everything else is held up.
-                heard.extend(sock.recv(10) for sock in socks)
-            return Reply()
+            if request.stdin == b"slow":
+                while not let_go.is_set():  # computes, and never waits
+                    pass
+            return Reply(stdout=request.stdin)
 
         async with served(tmp_path, respond) as place:
-            socks = [socket.socket(socket.AF_UNIX) for _ in quiet]
-            for sock, data in zip(socks, quiet, strict=True):
-                sock.connect(place.path)
-                sock.send(data)
-                sock.setblocking(False)
-                await place.until(partial(_has_answer, sock))
-            slow = await place.connect()
-            await place.until(lambda: place.server.connections == 4)
-            slow.writer.write(request({"session_id": "slow"}))
-            for sock, data in zip(socks, quiet, strict=True):
-                sock.send(data)
-            assert (await slow.answer()).kind == "R"
-            assert len(heard) == 3
-            assert all(said.startswith(b"A") for said in heard)
-            for sock in socks:
-                sock.close()
+            slow = await (await place.connect()).send(request(b"slow"))
+            clients = [await (await place.connect()).send(request(b"quick")) for _ in range(5)]
+            for client in (slow, *clients):
+                assert (await client.next()).kind == "A"
+            let_go.set()
+            for client in (slow, *clients):
+                while (said := await client.next()).kind == "K":
+                    pass
+                assert said.kind == "R"
+            assert place.lost == 0
 
     run(go())
 
 
-def _has_answer(sock: socket.socket) -> bool:
-    try:
-        return b"R" in sock.recv(100)
-    except BlockingIOError:
-        return False
+def test_an_event_that_never_lets_go_is_abandoned_and_the_others_are_sent_elsewhere(
+    tmp_path: Path,
+) -> None:
+    async def go() -> None:
+        let_go = threading.Event()
+
+        async def respond(request: Request) -> Reply:
+            while not let_go.is_set():  # computes, and never waits
+                pass
+            return Reply()
+
+        async with served(tmp_path, respond, Limits(at_once=4)) as place:
+            stuck = await (await place.connect()).send(request({"session_id": "stuck"}))
+            await place.until(lambda: place.server.scheduler.running)
+            begun = await (await place.connect()).send(request({"session_id": "other"}))
+            waiting = [
+                await (await place.connect()).send(request({"session_id": "stuck"}))
+                for _ in range(3)
+            ]
+            # It has begun, so a refusal would hide an attempt; the others have not.
+            assert (await stuck.answer()).kind == ""
+            for client in (begun, *waiting):
+                assert (await client.answer()).kind == "B"
+            assert (await place.ask(b"new")).kind == "B"
+            assert place.lost == 1
+            assert place.server.busy  # until its hooks are over, too
+            let_go.set()
+            assert await place.server.until_quiet(30)
+            assert place.server.budget.held == place.server.counts.abandoned == 0
+
+    run(go())
 
 
 def test_another_version_is_told_ours(tmp_path: Path) -> None:
@@ -355,7 +344,7 @@ def test_a_client_that_goes_takes_its_event_with_it(tmp_path: Path) -> None:
             await place.until(lambda: gate.begun)
             client.close()
             await place.until(lambda: gate.cancelled)
-            await place.until(lambda: not place.server.turns.running)
+            await place.until(lambda: not place.server.scheduler.running)
             assert gate.cancelled == [b"gone"]
             assert place.server.counts.abandoned == 1
             assert any("went away" in note for note in place.notes)
@@ -366,7 +355,7 @@ def test_a_client_that_goes_takes_its_event_with_it(tmp_path: Path) -> None:
 
 def test_as_long_as_hooks_are_being_ended_it_is_not_quiet(tmp_path: Path) -> None:
     async def go() -> None:
-        begun, over = asyncio.Event(), asyncio.Event()
+        begun, over = threading.Event(), Latch()
 
         async def slow_to_end(request: Request) -> Reply:
             begun.set()
@@ -378,7 +367,7 @@ def test_as_long_as_hooks_are_being_ended_it_is_not_quiet(tmp_path: Path) -> Non
 
         async with served(tmp_path, slow_to_end) as place:
             client = await (await place.connect()).send(request(b"x"))
-            await begun.wait()
+            await place.until(begun.is_set)
             client.close()
             await place.until(lambda: not place.server.connections)
             assert not await place.server.until_quiet(0.01)
@@ -395,9 +384,9 @@ def test_a_client_that_goes_while_it_waits_is_never_begun(tmp_path: Path) -> Non
             first = await (await place.connect()).send(request(b"first"))
             await place.until(lambda: gate.begun)
             second = await (await place.connect()).send(request(b"second"))
-            await place.until(lambda: place.server.turns.waiting)
+            await place.until(lambda: place.server.scheduler.waiting)
             second.close()
-            await place.until(lambda: not place.server.turns.waiting)
+            await place.until(lambda: not place.server.scheduler.waiting)
             gate.open.set()
             assert (await first.answer()).text == b"first"
             assert gate.begun == [b"first"]
@@ -417,7 +406,7 @@ def test_an_event_that_fails_is_left_without_a_word_to_be_tried_elsewhere(tmp_pa
             assert (await place.ask(b"error")).kind == ""
             assert place.server.counts.failed == 2
             assert "ValueError: broken" in "\n".join(place.notes)
-            assert place.server.turns.running == 0
+            assert place.server.scheduler.running == 0
             assert place.server.counts.abandoned == place.server.budget.held == 0
 
     run(go())
@@ -429,7 +418,7 @@ def test_too_many_are_sent_away_at_once(tmp_path: Path) -> None:
         async with served(tmp_path, gate, Limits(at_once=1, waiting=1)) as place:
             for name in (b"runs", b"waits"):
                 await (await place.connect()).send(request(name))
-            await place.until(lambda: place.server.turns.waiting)
+            await place.until(lambda: place.server.scheduler.waiting)
             assert await place.ask(b"more") == Said("B", b"too many events are waiting")
 
     run(go())
@@ -443,7 +432,7 @@ def test_told_to_stop_it_finishes_what_runs_and_sends_the_rest_away(tmp_path: Pa
             first = await (await place.connect()).send(request(b"first"))
             await place.until(lambda: gate.begun)
             second = await (await place.connect()).send(request(b"second"))
-            await place.until(lambda: place.server.turns.waiting)
+            await place.until(lambda: place.server.scheduler.waiting)
             place.server.stop_listening()
             place.server.refuse("the daemon stops")
             assert (await second.answer()).kind == "B"
@@ -581,7 +570,7 @@ def test_sessions_share_the_turns_fairly(tmp_path: Path) -> None:
 
             for number in range(20):
                 await send("crowd", number)
-            await place.until(lambda: place.server.turns.waiting == 19)
+            await place.until(lambda: place.server.scheduler.waiting == 19)
             await send("lonely", 0)
             # The crowd has one of the two turns, so the other one is free for whoever comes.
             await place.until(lambda: len(gate.begun) == 2)
@@ -653,7 +642,7 @@ def test_one_that_is_gone_as_it_comes_takes_no_event_of_another_with_it(
             assert (await lost.next()).kind == ""
             assert (await place.ask(b"c")).text == b"c"
             assert asked == 3
-            assert place.server.turns.running == 0
+            assert place.server.scheduler.running == 0
 
     run(go())
 

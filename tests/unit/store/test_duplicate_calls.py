@@ -18,7 +18,6 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from hookline import registry
-from hookline.daemon.begun import begun
 from hookline.model.answers import Answer, Rewrite, allow, deny
 from hookline.model.events import Event, PreToolUse, Stop
 from hookline.model.outcome import Outcome, Substitution
@@ -349,6 +348,7 @@ def test_a_first_answer_that_comes_while_the_second_is_about_to_wait_is_not_miss
         loop = asyncio.get_running_loop()
         go_on, over = loop.create_future(), loop.create_future()
         known: list[Answered | None] = []
+        calls: list[asyncio.Task[None]] = []
 
         async def call(entry: str) -> None:
             async with brief.once(arrival(event, entry), timeout=4) as slot:
@@ -361,10 +361,10 @@ def test_a_first_answer_that_comes_while_the_second_is_about_to_wait_is_not_miss
                 over.set_result(None)
 
         def in_one_turn() -> None:
-            begun(loop, call("two"))
+            calls.append(loop.create_task(call("two")))
             go_on.set_result(None)
 
-        begun(loop, call("one"))
+        calls.append(loop.create_task(call("one")))
         await asyncio.sleep(0.01)
         loop.call_soon(in_one_turn)
         await over

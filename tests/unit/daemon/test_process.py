@@ -8,9 +8,9 @@ import pytest
 
 LOOK = (
     "import resource, sys\n"
-    "from hookline.daemon.burdens import burden, lift\n"
-    "lift()\n"
-    "print(burden(sys.argv[1]) or resource.getrlimit(resource.RLIMIT_FSIZE))\n"
+    "from hookline.daemon.process import find_limit, lift_limits\n"
+    "lift_limits()\n"
+    "print(find_limit(sys.argv[1]) or resource.getrlimit(resource.RLIMIT_FSIZE))\n"
 )
 USUAL = (
     "Limit                     Soft Limit           Hard Limit           Units     \n"

@@ -1,17 +1,19 @@
-"""A few run at once, nobody is forgotten, and no session crowds out another."""
+"""A few run at once, no session crowds out another, and large requests wait for room in order."""
 
 from collections.abc import Callable
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.daemon.turns import Turns
+from hookline.daemon.scheduler import SMALL, Budget, Scheduler
+
+MB = 1 << 20
 
 
 class Line:
     """Events of some sessions, and the order in which they were started."""
 
-    def __init__(self, turns: Turns) -> None:
+    def __init__(self, turns: Scheduler) -> None:
         self.turns = turns
         self.started: list[str] = []
 
@@ -32,7 +34,7 @@ class Line:
 
 
 def test_so_many_at_once_and_then_in_their_order() -> None:
-    line = Line(Turns(at_once=2, waiting=10))
+    line = Line(Scheduler(at_once=2, waiting=10))
     for name in ("a1", "b1", "c1", "d1"):
         line.come(name)
     assert line.started == ["a1", "b1"]
@@ -46,7 +48,7 @@ def test_so_many_at_once_and_then_in_their_order() -> None:
 
 
 def test_sessions_take_turns_however_many_events_one_has() -> None:
-    line = Line(Turns(at_once=2, waiting=100))
+    line = Line(Scheduler(at_once=2, waiting=100))
     for name in ("x1", "y1", *(f"a{number}" for number in range(5)), "b0", "c0"):
         line.come(name)
     line.go("x1")
@@ -57,7 +59,7 @@ def test_sessions_take_turns_however_many_events_one_has() -> None:
 
 
 def test_one_session_never_has_every_turn() -> None:
-    line = Line(Turns(at_once=4, waiting=100))
+    line = Line(Scheduler(at_once=4, waiting=100))
     for number in range(10):
         line.come(f"a{number}")
     assert line.started == ["a0", "a1"]
@@ -70,14 +72,14 @@ def test_one_session_never_has_every_turn() -> None:
 
 
 def test_more_than_may_wait_are_sent_away() -> None:
-    line = Line(Turns(at_once=1, waiting=2))
+    line = Line(Scheduler(at_once=1, waiting=2))
     for name in ("a1", "b1", "c1", "d1"):
         line.come(name)
     assert line.started == ["a1", "d1 refused"]
 
 
 def test_one_session_never_has_all_the_room_for_waiting() -> None:
-    line = Line(Turns(at_once=1, waiting=4))
+    line = Line(Scheduler(at_once=1, waiting=4))
     for name in ("a0", "a1", "a2", "a3", "b0", "c0", "d0"):
         line.come(name)
     assert line.started == ["a0", "a3 refused", "d0 refused"]
@@ -85,7 +87,7 @@ def test_one_session_never_has_all_the_room_for_waiting() -> None:
 
 
 def test_whoever_gives_up_is_passed_over() -> None:
-    line = Line(Turns(at_once=1, waiting=4))
+    line = Line(Scheduler(at_once=1, waiting=4))
     line.come("a1")
     second, third = line.come("b1"), line.come("b2")
     assert second
@@ -99,7 +101,7 @@ def test_whoever_gives_up_is_passed_over() -> None:
 
 
 def test_an_event_inside_another_never_waits_for_it() -> None:
-    line = Line(Turns(at_once=1, waiting=10))
+    line = Line(Scheduler(at_once=1, waiting=10))
     for depth in range(4):
         line.come(f"a{depth}", depth)
     assert line.started == ["a0", "a1", "a2", "a3"]
@@ -114,7 +116,7 @@ def test_an_event_inside_another_never_waits_for_it() -> None:
 def test_the_counts_hold_in_any_order_of_coming_and_going(
     steps: list[tuple[str, bool]], at_once: int
 ) -> None:
-    turns = Turns(at_once=at_once, waiting=1000)
+    turns = Scheduler(at_once=at_once, waiting=1000)
     running: list[str] = []
     came = 0
     for session, comes in steps:
@@ -136,3 +138,52 @@ def test_the_counts_hold_in_any_order_of_coming_and_going(
         session = running.pop()
         turns.leave(session, 0)
     assert (turns.running, turns.waiting) == (0, 0)
+
+
+# Room for bytes
+
+
+def test_large_ones_wait_until_there_is_room() -> None:
+    budget, resumed = Budget(10 * MB), list[str]()
+    assert budget.take(8 * MB, lambda: resumed.append("a"))
+    assert not budget.take(4 * MB, lambda: resumed.append("b"))
+    assert not budget.take(1 * MB, lambda: resumed.append("c"))  # it came later, and would fit
+    assert budget.take(SMALL, lambda: resumed.append("d"))
+    assert resumed == []
+    budget.give_back(8 * MB)
+    assert resumed == ["b", "c"]
+    assert budget.held == 5 * MB + SMALL
+
+
+def test_one_larger_than_all_room_is_taken_alone() -> None:
+    budget, resumed = Budget(MB), list[str]()
+    assert budget.take(5 * MB, lambda: resumed.append("a"))
+    assert not budget.take(5 * MB, lambda: resumed.append("b"))
+    budget.give_back(5 * MB)
+    assert resumed == ["b"]
+
+
+def test_whoever_gives_up_lets_the_next_in() -> None:
+    budget, resumed = Budget(10 * MB), list[str]()
+
+    def second() -> None:
+        resumed.append("b")
+
+    budget.take(8 * MB, lambda: None)
+    budget.take(9 * MB, second)
+    budget.take(2 * MB, lambda: resumed.append("c"))
+    assert budget.give_up(second)
+    assert resumed == ["c"]
+    assert not budget.give_up(second)
+
+
+def test_it_says_once_that_something_large_has_gone() -> None:
+    budget = Budget(100 * MB)
+    budget.take(1000, lambda: None)
+    budget.give_back(1000)
+    assert not budget.has_let_go()
+    budget.take(20 * MB, lambda: None)
+    assert not budget.has_let_go()
+    budget.give_back(20 * MB)
+    assert budget.has_let_go()
+    assert not budget.has_let_go()

@@ -1,0 +1,173 @@
+"""What a person's commands do with a running daemon: ask it, wait for it, end it."""
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from struct import unpack
+from time import monotonic
+
+import msgspec
+from msgspec import Struct
+
+from hookline._version import __version__
+from hookline.daemon.frames import encode_request
+from hookline.daemon.instance import Holder, connect, find_holder, is_held_by, peer_pid
+from hookline.model.errors import HooklineError
+from hookline.model.outcome import Reply
+
+__all__ = ["GRACE", "Status", "ask", "ask_status", "stop", "wait_until"]
+
+GRACE = 30.0
+"""Seconds that running events get when the daemon is told to end."""
+_PATIENCE = GRACE + 10.0
+"""Seconds that a daemon which was told to end gets for it: what it runs has some of its own."""
+
+_LAST = 10.0
+_POLL = 0.05
+
+
+class Status(Struct, frozen=True, kw_only=True):
+    """What a daemon says of itself."""
+
+    pid: int
+    version: str
+    uptime: float
+    """Seconds."""
+    sessions: int
+    """That have asked something in the last quarter of an hour."""
+    answered: int
+    running: int
+    waiting: int
+    refused: int
+    abandoned: int
+    failed: int
+    connections: int
+    held: int
+    """Bytes of requests and answers in hand."""
+    memory: int
+    """Bytes of this process in memory; 0 where the system does not tell."""
+    descriptors: int
+    socket: str
+    home: str
+    idle: float
+    stopping: bool
+
+
+def ask(home: str, argv: tuple[str, ...], *, version: str, timeout: float = 2.0) -> Reply | None:
+    """The daemon's answer; None when there is no daemon, or none that answers."""
+    deadline = monotonic() + timeout
+    with suppress(OSError), connect(home, version, timeout) as sock:
+        sock.sendall(encode_request(argv, version=version, event=os.urandom(16).hex()))
+        return _read_reply(sock, deadline)
+    return None
+
+
+def ask_status(home: str, *, version: str, timeout: float = 2.0) -> Status | None:
+    """What the daemon says of itself; None when there is none that answers."""
+    reply = ask(home, ("daemon", "status"), version=version, timeout=timeout)
+    if reply is None:
+        return None
+    try:
+        return msgspec.json.decode(reply.stdout, type=Status)
+    except msgspec.MsgspecError:
+        return None
+
+
+def _read_reply(sock: socket.socket, deadline: float) -> Reply | None:
+    while (kind := _read_exactly(sock, 1, deadline)) in {b"A", b"K"}:
+        pass
+    if kind != b"R":
+        return None  # refused
+    code, stdout, stderr = unpack(">BII", _read_exactly(sock, 9, deadline))
+    return Reply(
+        exit_code=code,
+        stdout=_read_exactly(sock, stdout, deadline),
+        stderr=_read_exactly(sock, stderr, deadline),
+    )
+
+
+def _read_exactly(sock: socket.socket, count: int, deadline: float) -> bytes:
+    got = bytearray()
+    while len(got) < count:
+        # Keep-alives alone are no answer, so the whole has one deadline.
+        sock.settimeout(max(deadline - monotonic(), 0.001))
+        more = sock.recv(count - len(got))
+        if not more:
+            raise ConnectionError("the daemon has gone")
+        got += more
+    return bytes(got)
+
+
+def stop(home: str, found: Holder) -> bool:
+    """Ends the daemon from outside; whether it had to be killed.
+
+    Raises HooklineError when it does not end, or may be another process.
+    """
+
+    def gone() -> bool:
+        return find_holder(home, __version__) != found
+
+    with suppress(ProcessLookupError), _open_process(found.pid) as send:
+        _check_holder(home, found)
+        send(signal.SIGTERM)
+        send(signal.SIGCONT)  # one that was frozen hears nothing else
+        if not wait_until(gone, _PATIENCE):
+            send(signal.SIGKILL)
+            if not wait_until(gone, _LAST):
+                raise HooklineError(f"process {found.pid} was killed, and its lock is still held")
+            return True
+    if not wait_until(gone, _LAST):
+        raise HooklineError(f"process {found.pid} is gone, and its lock is still held")
+    return False
+
+
+@contextmanager
+def _open_process(pid: int) -> Iterator[Callable[[signal.Signals], None]]:
+    """What sends signals to the process that has this number now, and never to a later one."""
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        raise
+    except (OSError, AttributeError):
+        # Neither every system nor every kernel has it.
+        yield lambda number: os.kill(pid, number)
+        return
+    try:
+        yield lambda number: signal.pidfd_send_signal(process, number)
+    finally:
+        os.close(process)
+
+
+def _check_holder(home: str, found: Holder) -> None:
+    """Raises HooklineError unless the system says, too, that this process is the daemon.
+
+    Anything can be written into a file, and in a container that shares the home the same number is
+    another process.
+    """
+    listening: int | None = -1
+    with suppress(OSError), connect(home, __version__, 1.0) as sock:
+        listening = peer_pid(sock)
+    if listening in {None, found.pid} or is_held_by(home, __version__, found.pid):
+        return
+    if listening != -1:
+        raise HooklineError(
+            f"the daemon calls itself process {found.pid}, and is not that one here: "
+            "stop it in the container where it runs"
+        )
+    raise HooklineError(
+        f"the lock file names process {found.pid}, and nothing else says that it is the daemon, "
+        f"so it was left alone; if you know that it is: kill {found.pid}"
+    )
+
+
+def wait_until(done: Callable[[], bool], seconds: float) -> bool:
+    """Waits for it; False when the time was not enough."""
+    deadline = monotonic() + seconds
+    while not done():
+        if monotonic() >= deadline:
+            return False
+        time.sleep(_POLL)
+    return True
