@@ -49,7 +49,7 @@ class Spill:
     @property
     def count(self) -> int:
         """How many rows of this process wait."""
-        return self._in_files + len(self._held)
+        return len(self._held) + (self._in_files if self._own else 0)
 
     @property
     def _in_files(self) -> int:

@@ -193,16 +193,17 @@ class Writer:
 
     def _insert(self, rows: Sequence[Row]) -> None:
         connection = self._connection or self._open()
+        if len(rows) == 1 and self._log_seen is not None and not self.spill.count:
+            # A statement by itself is a transaction.
+            self._put(connection, (rows[0].columns,))
+            self.written += rows[0].size + _PAGES
+            return
         held = self.spill.held
         if self.spill.count > len(held):
             with suppress(OSError):
                 self._take_in(connection)
-        if len(rows) == 1 and not held:
-            # A statement by itself is a transaction.
-            self._put(connection, (rows[0].columns,))
-        else:
-            with transaction(connection):
-                self._put(connection, [row.columns for row in (*held, *rows)])
+        with transaction(connection):
+            self._put(connection, [row.columns for row in (*held, *rows)])
         self.written += sum(row.size for row in (*held, *rows)) + _PAGES
         self.spill.forget_held()
         if self._log_seen is None:
