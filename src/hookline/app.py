@@ -62,7 +62,7 @@ class App:
         self._journal: JournalSettings | None = None
         self.configured = True
         """Whether anything is in force there that could be missed."""
-        self.config = None if config is None else _joined(cwd, config)
+        self.config = None if config is None else _join(cwd, config)
         self.home = home or home_dir(person)
         services = Services(
             codec=registry.dialect,
@@ -195,7 +195,7 @@ def _rank(hook: Hook) -> int:
     return Layer.PROJECT if hook.native else min(hook.source.layer, Layer.PROJECT)
 
 
-def _joined(cwd: str, path: str) -> str:
+def _join(cwd: str, path: str) -> str:
     return os.path.normpath(os.path.join(cwd, path))
 
 

@@ -93,9 +93,9 @@ class _Unloaded(ModuleType):
             setattr(sys.modules[package], own, self)
             # Where parts of a part are found; where there are none, nobody looks.
             self.__path__ = [f"{each}/{own}" for each in sys.modules[package].__path__]
-        vars(self).update({each: partial(self._called, each) for each in functions})
+        vars(self).update({each: partial(self._call, each) for each in functions})
 
-    def _loaded(self) -> ModuleType:
+    def _load(self) -> ModuleType:
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
         loaded = import_module(self.__name__)
@@ -104,13 +104,13 @@ class _Unloaded(ModuleType):
                 vars(loaded).setdefault(name, part)
         return loaded
 
-    def _called(self, function: str, *args: Any, **kwargs: Any) -> Any:
-        return getattr(self._loaded(), function)(*args, **kwargs)
+    def _call(self, function: str, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self._load(), function)(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # as the import system asks of any module
             raise AttributeError(name)
-        return getattr(self._loaded(), name)
+        return getattr(self._load(), name)
 
 
 class _Later:

@@ -32,7 +32,7 @@ _USAGE = "usage: hookline daemon serve (--home DIR | --fd NUMBER [--once]) [--id
 
 def main(argv: Sequence[str]) -> int:
     """Runs a daemon to its end; 0 when it was one, 1 when another had the place."""
-    words = _parsed(argv)
+    words = _parse(argv)
     client = start_clean(client=words.fd)
     guard_runs()
     parts = Parts(LastingJournals(), DuplicateCalls(MemoryShelf()), forget_sight)
@@ -43,7 +43,7 @@ def main(argv: Sequence[str]) -> int:
             client=client,
             idle=words.idle,
             stays=not words.once,
-            log=Log(redact=_redacted),
+            log=Log(redact=_redact),
             on_end=parts.aclose,
         )
         was_daemon = runner.run(daemon.run())
@@ -78,7 +78,7 @@ async def _turned_away() -> Reply:
     return Reply(stderr=b"a daemon answers `hook` only\n", exit_code=64)
 
 
-def _redacted(text: str) -> str:
+def _redact(text: str) -> str:
     from hookline.secrets import redact
 
     return redact(text).text
@@ -91,7 +91,7 @@ class _Words(Struct, frozen=True, kw_only=True):
     once: bool
 
 
-def _parsed(argv: Sequence[str]) -> _Words:
+def _parse(argv: Sequence[str]) -> _Words:
     words = iter(word for word in argv if word != "--once")
     given = {}
     for word in words:

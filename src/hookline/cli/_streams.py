@@ -110,13 +110,13 @@ class _Writing:
         number = _number(self._stream)
         try:
             while self._left:
-                self._left = self._left[self._written(self._stream, number) :]
+                self._left = self._left[self._write_some(self._stream, number) :]
         except (OSError, ValueError):  # nobody listens, or the disk is full
             pass
         finally:
             self._over.release()
 
-    def _written(self, stream: "TextIO", number: int | None) -> int:
+    def _write_some(self, stream: "TextIO", number: int | None) -> int:
         if number is None:  # it is no descriptor, and takes everything
             return stream.buffer.write(self._left)
         try:

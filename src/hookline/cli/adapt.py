@@ -158,10 +158,10 @@ def main(argv: Sequence[str]) -> int:
         reply = _refuse(client, on, str(error))
     except (Exception, KeyboardInterrupt) as error:
         reply = _refuse(client, on, f"{type(error).__name__}: {error}")
-    return reply.exit_code if _delivered(reply) else 1
+    return reply.exit_code if _deliver(reply) else 1
 
 
-def _delivered(reply: Reply) -> bool:
+def _deliver(reply: Reply) -> bool:
     """Writes the reply; the line round us speaks for a gate when it cannot be heard."""
     try:
         for stream, content in ((sys.stderr, reply.stderr), (sys.stdout, reply.stdout)):

@@ -130,7 +130,7 @@ def _ask(cwd: bytes, values: dict[str, str], started: float, deadline: float) ->
         acknowledged_by = time.monotonic() + ACKNOWLEDGED_IN
         daemon = _dial(values.get("--home", ""), version, min(acknowledged_by, deadline))
         if daemon is not None:
-            request = _framed(version, event_id, attempt, _spent(started), context)
+            request = _frame(version, event_id, attempt, _spent(started), context)
             try:
                 return Talk(daemon, request).converse(deadline, acknowledged_by, SILENT_FOR)
             except Refused:
@@ -141,7 +141,7 @@ def _ask(cwd: bytes, values: dict[str, str], started: float, deadline: float) ->
         if Signals.told or time.monotonic() >= deadline:
             raise Unanswered("the daemon gave no answer in time")
     _load_cold()
-    request = _framed(version, event_id, attempt, _spent(started), context)
+    request = _frame(version, event_id, attempt, _spent(started), context)
     return thin_cold.ask_new_process(request, deadline, once=once)
 
 
@@ -170,7 +170,7 @@ def folder() -> str:
     return __file__.rpartition("/")[0] or "."
 
 
-def _framed(
+def _frame(
     version: bytes, event_id: bytes, attempt: bytes, spent: bytes, context: list[bytes]
 ) -> bytes:
     fields = (version, event_id, attempt, spent, *context)
@@ -294,13 +294,13 @@ def _dial(home: str, version: bytes, until: float) -> _socket.socket | None:
         return None
     finally:
         posix.close(directory)
-    if _connected(socket, until) and _peer(socket) == posix.getuid():
+    if _connect(socket, until) and _peer(socket) == posix.getuid():
         return socket
     socket.close()
     return None
 
 
-def _connected(socket: _socket.socket, until: float) -> bool:
+def _connect(socket: _socket.socket, until: float) -> bool:
     socket.setblocking(False)
     while True:
         try:

@@ -96,7 +96,7 @@ def _read_exactly(sock: socket.socket, count: int, deadline: float) -> bytes:
         sock.settimeout(max(deadline - monotonic(), 0.001))
         more = sock.recv(count - len(got))
         if not more:
-            raise ConnectionError("the daemon has gone")
+            raise ConnectionError("the daemon has is_gone")
         got += more
     return bytes(got)
 
@@ -107,20 +107,20 @@ def stop(home: str, found: Holder) -> bool:
     Raises HooklineError when it does not end, or may be another process.
     """
 
-    def gone() -> bool:
+    def is_gone() -> bool:
         return find_holder(home, __version__) != found
 
     with suppress(ProcessLookupError), _open_process(found.pid) as send:
         _check_holder(home, found)
         send(signal.SIGTERM)
         send(signal.SIGCONT)  # one that was frozen hears nothing else
-        if not wait_until(gone, _PATIENCE):
+        if not wait_until(is_gone, _PATIENCE):
             send(signal.SIGKILL)
-            if not wait_until(gone, _LAST):
+            if not wait_until(is_gone, _LAST):
                 raise HooklineError(f"process {found.pid} was killed, and its lock is still held")
             return True
-    if not wait_until(gone, _LAST):
-        raise HooklineError(f"process {found.pid} is gone, and its lock is still held")
+    if not wait_until(is_gone, _LAST):
+        raise HooklineError(f"process {found.pid} is is_gone, and its lock is still held")
     return False
 
 

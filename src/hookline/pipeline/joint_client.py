@@ -164,13 +164,13 @@ class JointClient:
         # a question rests on them entirely, so it has to be there in each one's own.
         alone = outcome.answer.rewrite.input is None and outcome.verdict is not Verdict.ASK
         for standard in () if unsure else standards:
-            found = self._agreed(own, meant, standard, alone=alone)
+            found = self._find_agreed(own, meant, standard, alone=alone)
             if found is not None:
                 return found
         if not outcome.event.gate or outcome.event.continues:
             return own[0]  # there is nothing to close, and what failed must keep nobody going
         denial = replace(outcome, answer=deny(self._why(outcome)), final=None)
-        return self._denied([client.said(denial) for client in self._readers], meant)
+        return self._find_denial([client.said(denial) for client in self._readers], meant)
 
     def _meant(self, own: Sequence[Reply]) -> list[Answer]:
         return [client.hears(reply) for client, reply in zip(self._readers, own, strict=True)]
@@ -185,7 +185,7 @@ class JointClient:
             "is read by that agent alone."
         )
 
-    def _agreed(
+    def _find_agreed(
         self,
         own: Sequence[Reply],
         meant: Sequence[Answer],
@@ -235,11 +235,11 @@ class JointClient:
         yield from dict.fromkeys(own) if alone else ()
         yield from () if closing else closed
 
-    def _denied(self, own: Sequence[Reply], meant: Sequence[Answer]) -> Reply:
+    def _find_denial(self, own: Sequence[Reply], meant: Sequence[Answer]) -> Reply:
         """A deny that everybody obeys; where there is none, the client named and most others."""
         pairs = zip(map(cap_at_deny, self._meant(own)), map(cap_at_deny, meant), strict=True)
         floor = [max(pair, key=lambda each: each.verdict.strictness) for pair in pairs]
-        agreed = self._agreed(own, floor, is_as_strict)
+        agreed = self._find_agreed(own, floor, is_as_strict)
         return agreed or max(
             self._candidates(own, closing=True, alone=True),
             key=lambda each: self._count_closed(each, floor),
@@ -276,7 +276,7 @@ class JointClient:
         if not known and not self.callers.readers:
             replies = self._candidates(own, closing=True, alone=False)
             return next(each for each in replies if each.exit_code == 2)
-        return self._denied(own, self._meant(own))
+        return self._find_denial(own, self._meant(own))
 
 
 # ── names ───────────────────────────────────────────────────────────────────────────────────

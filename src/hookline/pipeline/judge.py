@@ -128,7 +128,7 @@ async def _judge(event: Event, app: App, client: Client, timeout: float | None) 
     if starts or (first and config.notes):
         told = first_notices(event, config, app.loader, app.env, counts=app.explains)
         outcome = outcome.with_notices(*told, *outcome.answer.notice)
-    return replace(_translated(outcome, client), project_dir=root, config=config.digest)
+    return replace(_translate(outcome, client), project_dir=root, config=config.digest)
 
 
 def _find_hooks(event: Event, app: App, sessions: Sequence[str]) -> tuple[str, bool, Config]:
@@ -186,7 +186,7 @@ def _can_allow(outcome: Outcome, client: Client) -> bool:
     return _translation(outcome, client).answer.verdict is Verdict.ALLOW
 
 
-def _translated(outcome: Outcome, client: Client) -> Outcome:
+def _translate(outcome: Outcome, client: Client) -> Outcome:
     """The outcome with its translation, which is made once for each answer."""
     ids = "+".join(client.ids)
     if outcome.answer is PASS or outcome.translation_for(ids):
@@ -278,7 +278,7 @@ def _conclude(
     limit = min(limit, support.stop_cap or limit)
     for place, memory in enumerate(memories):
         memories[place], outcome = capped(memory, outcome, limit=limit)
-    outcome = _translated(outcome, client)
+    outcome = _translate(outcome, client)
     said = _translation(outcome, client)
     if said.latch:
         memories = [closed(memory, event, said.latch) for memory in memories]
@@ -298,7 +298,7 @@ def _tell_model(lines: Sequence[str], outcome: Outcome, client: Client) -> Outco
     elif outcome.event.agent.depth:
         return None
     answer = replace(outcome.answer, context=(*lines, *outcome.answer.context))
-    told = _translated(replace(outcome, answer=answer), client)
+    told = _translate(replace(outcome, answer=answer), client)
     # A prompt that is blocked never reaches the model, and its context does not either.
     said = _translation(told, client).answer
     return told if said.context and said.verdict < Verdict.ASK else None
@@ -307,7 +307,7 @@ def _tell_model(lines: Sequence[str], outcome: Outcome, client: Client) -> Outco
 def _tell_person(texts: Sequence[str], outcome: Outcome, client: Client) -> Outcome | None:
     """The outcome with these notices; None where this event cannot show them."""
     answer = replace(outcome.answer, notice=(*texts, *outcome.answer.notice))
-    told = _translated(replace(outcome, answer=answer), client)
+    told = _translate(replace(outcome, answer=answer), client)
     return told if {*texts} <= {*_translation(told, client).answer.notice} else None
 
 

@@ -79,20 +79,20 @@ class Form(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
         sought = self._sought(own)
         known_event = own is not _ANY and (said is None or isinstance(said, str))
         if not known_event or len(data) > _MOST_KEYS:
-            return self._judged(data, said, own, sought)
+            return self._judge_keys(data, said, own, sought)
         # All that the judgement of such an event rests on.
         met = [_holds(data.get(name), sign, rest) for name, sign, rest in sought.conditions]
         seen = (said, *data, *met)
         known = sought.judged.get(seen)
         if known is None:
-            known = self._judged(data, said, own, sought)
+            known = self._judge_keys(data, said, own, sought)
             if sum(map(len, data)) < _LONGEST_SEEN:
                 if len(sought.judged) >= _MOST_SEEN:
                     sought.judged.clear()
                 sought.judged[seen] = known
         return known
 
-    def _judged(
+    def _judge_keys(
         self, data: Mapping[str, Any], said: Any, own: EventForm, sought: "_Sought"
     ) -> Likeness:
         never, needed, marks = sought.never, sought.needed, sought.marks
@@ -100,7 +100,7 @@ class Form(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
             plain = min(never.plain.intersection(data), default="")
             stray = plain or next(key for key in never.all if _has(data, key))
             return Likeness(Fit.FOREIGN, f"it never sends `{stray}`")
-        if isinstance(said, str) and said not in self.events and not self._alike(said):
+        if isinstance(said, str) and said not in self.events and not self._is_alike(said):
             return Likeness(Fit.FOREIGN, f"it has no event `{said[:60]}`")
         missing = []
         if not _has_all(data, needed):
@@ -137,7 +137,7 @@ class Form(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     def _kept(self) -> "dict[int, _Sought]":
         return {}
 
-    def _alike(self, name: str) -> bool:
+    def _is_alike(self, name: str) -> bool:
         """Whether an event that we do not know is spelled as this client spells its events."""
         return any(_style(each) == _style(name) for each in self.events)
 
