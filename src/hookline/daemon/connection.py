@@ -261,7 +261,7 @@ class Connection:
 
     def _keep(self, unsent: memoryview) -> None:
         more = len(unsent) - len(self._unsent)
-        self._unsent = unsent
+        self._unsent = unsent or memoryview(b"")  # an empty view would keep all of the answer
         if more > 0:
             self._server.budget.hold(more)
         else:
