@@ -88,6 +88,7 @@ class Writer:
 
     def write_now(self, rows: Sequence[Row]) -> str:
         """The same, however short ago it failed."""
+        note = ""
         try:
             note = self._check_files() if self._connection is not None else ""
             try:
@@ -100,7 +101,7 @@ class Writer:
         except Exception as error:
             # Of whatever kind it is: an answer waits for this, and must not fail with it.
             self._note_trouble(error)
-            return self._keep(rows)
+            return " ".join(filter(None, (note, self._keep(rows))))
         lost = self.spill.lost - self._told_lost
         self.trouble, self._is_locked, self._pause = "", False, _FIRST_PAUSE
         self._told_lost = self.spill.lost
