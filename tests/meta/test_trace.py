@@ -31,7 +31,7 @@ PAYLOAD = {
     "tool_input": {"command": "git push --force origin main", "description": "push"},
     "tool_use_id": "toolu_1",
 }
-COLD, WARM = 152, 79
+COLD, WARM = 136, 72
 
 
 def entered(run: Callable[[], object]) -> set[str]:
