@@ -27,6 +27,8 @@ class GeminiSettings(SpokenSettings):
     codec = DIALECT
     clients = ("gemini",)
     user_file = project_file = ".gemini/settings.json"
+    # The client runs equal lines of several files once.
+    files_shown = "~/.gemini/settings.json and .gemini/settings.json"
 
     def handler(self, event: str, call: Call) -> Mapping[str, object]:
         """Milliseconds; the name is what ``/hooks disable`` takes."""
