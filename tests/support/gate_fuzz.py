@@ -109,7 +109,7 @@ class Desks:
 
     def __init__(self, base: Path) -> None:
         self._base = base
-        self._parts = Parts(_NoJournals(), DuplicateCalls(MemoryShelf()))  # type: ignore[arg-type]
+        self._parts = Parts(_NoJournals(), DuplicateCalls(MemoryShelf()))
         self._loop = asyncio.new_event_loop()
         for name, rule in RULES.items():
             folder = base / name / "hookline"

@@ -53,7 +53,10 @@ _HEARD = (
     "INSERT INTO hookline.machines VALUES ($1, $2, now()) "
     "ON CONFLICT (machine) DO UPDATE SET name = excluded.name, heard = excluded.heard"
 )
-_NEXT = f"SELECT seq, {', '.join(COLUMN_NAMES)} FROM events WHERE seq > ? ORDER BY seq LIMIT ?"  # noqa: S608
+_NEXT = (
+    f"SELECT seq, {', '.join(COLUMN_NAMES)} FROM events "  # noqa: S608 - our own names
+    "WHERE seq > ? ORDER BY seq LIMIT ?"
+)
 _MOVE = (
     "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE "
     "SET value = max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))"

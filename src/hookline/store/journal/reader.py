@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import datetime
 from tempfile import TemporaryDirectory
@@ -168,7 +169,7 @@ class NoJournal(HooklineError):
     """Nothing was written down yet."""
 
 
-class Queries:
+class Queries(ABC):
     """What can be asked of a journal, wherever it is kept. Every method raises HooklineError."""
 
     dialect: ClassVar[Dialect]
@@ -203,8 +204,9 @@ class Queries:
         self, where: str, values: Sequence[Any], order: str, limit: int = -1
     ) -> list[Recorded]:
         names = [self.machine] if self.machine else []
+        columns = ", ".join(("seq", *COLUMN_NAMES, *names))
         rows = self._fetch(
-            f"SELECT {', '.join(('seq', *COLUMN_NAMES, *names))} FROM {self.dialect.table} "  # noqa: S608
+            f"SELECT {columns} FROM {self.dialect.table} "  # noqa: S608 - our own names
             f"WHERE {where} ORDER BY {order}{' LIMIT ?' if limit >= 0 else ''}",
             [*values, limit] if limit >= 0 else values,
         )
@@ -212,8 +214,9 @@ class Queries:
         found = [(decode_row(row[0], row[1:end]), *row[end:]) for row in map(tuple, rows)]
         return [replace(event, machine=rest[0]) if rest else event for event, *rest in found]
 
+    @abstractmethod
     def _fetch(self, statement: str, values: Sequence[Any] = ()) -> Sequence[Any]:
-        raise NotImplementedError
+        """The rows of a statement."""
 
 
 class Reader(Queries):
