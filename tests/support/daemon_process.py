@@ -11,7 +11,6 @@ from typing import Any
 
 from hookline.daemon import lifecycle
 from hookline.daemon.frames import Request
-from hookline.daemon.judging import new_loop
 from hookline.daemon.lifecycle import Daemon
 from hookline.daemon.log import Log
 from hookline.daemon.process import start_clean
@@ -77,7 +76,7 @@ def main() -> int:
         limits=Limits(**options.get("limits", {})),
         log=Log(),
     )
-    with asyncio.Runner(loop_factory=new_loop) as runner:
+    with asyncio.Runner() as runner:
         return 0 if runner.run(daemon.run()) else 1
 
 

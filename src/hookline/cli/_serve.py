@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from hookline.config.sight import forget_sight
 from hookline.daemon.frames import Request, Respond
-from hookline.daemon.judging import new_loop
 from hookline.daemon.lifecycle import IDLE, Daemon
 from hookline.daemon.log import Log
 from hookline.daemon.process import start_clean
@@ -36,7 +35,7 @@ def main(argv: Sequence[str]) -> int:
     client = start_clean(client=words.fd)
     guard_runs()
     parts = Parts(LastingJournals(), DuplicateCalls(MemoryShelf()), forget_sight)
-    with asyncio.Runner(loop_factory=new_loop) as runner:
+    with asyncio.Runner() as runner:
         daemon = Daemon(
             responder(parts),
             home=words.home,

@@ -42,8 +42,17 @@ class Connection:
 
     __slots__ = (
         *("_acknowledged", "_ahead", "_arrived", "_decoder", "_depth", "_held", "_job", "_loop"),
-        *("_owing", "_reading", "_request", "_resuming", "_server", "_session", "_since", "_sock"),
-        *("_unsent", "_waiting", "moved", "open", "used"),
+        *(
+            "_number",
+            "_owing",
+            "_reading",
+            "_request",
+            "_resuming",
+            "_server",
+            "_session",
+            "_since",
+        ),
+        *("_sock", "_unsent", "_waiting", "moved", "open", "used"),
     )
 
     def __init__(
@@ -53,6 +62,8 @@ class Connection:
         self._server = server
         self._loop: asyncio.AbstractEventLoop = server.loop
         self._sock = sock
+        # Not the socket itself: asyncio writes a description of one that it does not know yet.
+        self._number = sock.fileno()
         self._since = since
         self._decoder = Decoder(server.calls)
         self._arrived = 0.0
@@ -87,13 +98,13 @@ class Connection:
         """Hears of what comes, and of the client's end."""
         if self.open and not self._reading:
             self._reading = True
-            self._loop.add_reader(self._sock, self.read)
+            self._loop.add_reader(self._number, self.read)
 
     def _pause_reading(self) -> None:
         """Lets what comes wait in the socket."""
         if self._reading:
             self._reading = False
-            self._loop.remove_reader(self._sock)
+            self._loop.remove_reader(self._number)
 
     def read(self) -> None:
         """Takes what has come."""
@@ -247,7 +258,7 @@ class Connection:
             self._keep(memoryview(bytes(self._unsent) + message))
         elif self.open and (rest := self._write(memoryview(message))):
             self._keep(rest)
-            self._loop.add_writer(self._sock, self._on_writable)
+            self._loop.add_writer(self._number, self._on_writable)
 
     def _write(self, message: memoryview) -> memoryview:
         """What of it was not taken; nothing when the connection is broken."""
@@ -274,7 +285,7 @@ class Connection:
         self.moved = monotonic()
         self._keep(rest)
         if not rest:
-            self._loop.remove_writer(self._sock)
+            self._loop.remove_writer(self._number)
             if not self._owing:
                 self._server.settle(self)
                 self._go_on_soon()
@@ -319,7 +330,7 @@ class Connection:
         self.open = False
         self._pause_reading()
         if self._unsent:
-            self._loop.remove_writer(self._sock)
+            self._loop.remove_writer(self._number)
             self._keep(memoryview(b""))
         self._sock.close()
         server, unanswered = self._server, self._owing

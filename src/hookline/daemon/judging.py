@@ -10,14 +10,13 @@ import time
 from _thread import allocate_lock
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from importlib import import_module
 from threading import Thread
 from typing import Any
 
 from hookline.daemon.frames import Request, Respond
 from hookline.model.outcome import Reply
 
-__all__ = ["STUCK", "Done", "Job", "Judge", "Watchdog", "new_loop"]
+__all__ = ["STUCK", "Done", "Job", "Judge", "Watchdog"]
 
 STUCK = 30.0
 """Seconds without a turn of either loop after which the process is ended."""
@@ -26,16 +25,6 @@ _MOST = 2.0
 
 Done = Callable[[Reply | None, BaseException | None], None]
 """Hears on the main thread how a job ended: by a reply, an error, or neither when cancelled."""
-
-
-def new_loop() -> asyncio.AbstractEventLoop:
-    """A faster loop where one is installed."""
-    try:
-        faster = import_module("uvloop")
-    except ImportError:
-        return asyncio.new_event_loop()
-    loop: asyncio.AbstractEventLoop = faster.new_event_loop()
-    return loop
 
 
 class Judge:
@@ -50,7 +39,7 @@ class Judge:
     ) -> None:
         """``loop`` is the main thread's. ``on_end`` is called at the end, on the judging thread."""
         self.main = loop
-        self.own = new_loop()
+        self.own = asyncio.new_event_loop()
         self.respond = respond
         self._on_end = on_end
         self._asked = self._answered = 0

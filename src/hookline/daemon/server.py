@@ -32,7 +32,6 @@ _SILENT = 5
 """After so many keep-alives without a turn of the judging thread clients hear of us no more."""
 _LOST = 2.0
 """Seconds that the judging thread computes without a turn before it is taken for lost."""
-_ACCEPTED_AT_ONCE = 64
 _SAID_AGAIN = 60.0
 _BREATH = 0.1  # seconds without accepting when there are no descriptors left
 
@@ -219,11 +218,9 @@ class Server:
         self._connections[Connection(self, sock, monotonic(), since=since)] = None
 
     def _accept(self) -> None:
-        """Takes in whoever has come."""
-        for _ in range(_ACCEPTED_AT_ONCE):
-            connection = self._accept_one()
-            if connection is None:
-                return
+        """Takes in whoever is next; of others that wait the loop tells again."""
+        # Asking for one more would mostly be in vain, and take turns from the judging thread.
+        if (connection := self._accept_one()) is not None:
             connection.read()
 
     def _accept_one(self) -> Connection | None:
@@ -290,7 +287,8 @@ class Server:
         """Nobody new comes in; whoever had been let in by the system already still does."""
         if self._listener is None:
             return
-        self._accept()
+        while (connection := self._accept_one()) is not None:
+            connection.read()
         listener, self._listener = self._listener, None
         self.loop.remove_reader(listener)
         listener.close()
