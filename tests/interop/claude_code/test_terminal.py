@@ -16,6 +16,8 @@ from interop.arena import Arena, arena, config, conversation, rule, witness
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(300)]
 
 LEAVE = b"\x03\x03"
+DOWN = b"\x1b[B"
+POINTER = "❯".encode()
 PATIENCE = 60.0
 
 
@@ -153,7 +155,15 @@ def test_a_directory_that_the_person_adds_is_seen(claude: Program) -> None:
         dialogue.read_until(b"MK_END")
         dialogue.write(f"/add-dir {place.room.home}".encode())
         dialogue.write(b"\r")
-        dialogue.read_until(b"directory")
+        # Whether it is trusted: no is the first answer, and chosen as soon as there is a pointer.
+        for text in (b"trust", b"cancel", POINTER):
+            dialogue.read_until(text)
+        dialogue.write(DOWN)
+        dialogue.read_until(POINTER)
+        dialogue.write(YES)
+        # For how long it is added: yes is the first answer.
+        for text in (b"workspace", b"cancel"):
+            dialogue.read_until(text)
         dialogue.write(YES)
         until(place, "DirectoryAdded")
         dialogue.write(LEAVE)

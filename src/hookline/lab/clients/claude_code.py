@@ -40,7 +40,7 @@ class ClaudeCode(Struct, frozen=True, kw_only=True):
     dialect = "claude-code"
     wire = "anthropic"
     package = Package(
-        packages=("@anthropic-ai/claude-code@2.1.325",),
+        packages=("@anthropic-ai/claude-code@2.1.327",),
         # The wrapper beside it wants a newer Node than the binary, which wants none.
         program="node_modules/@anthropic-ai/claude-code-{platform}/claude",
         command="claude",

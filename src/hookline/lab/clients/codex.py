@@ -60,7 +60,7 @@ class Codex(Struct, frozen=True, kw_only=True):
     dialect = "codex"
     wire = "responses"
     package = Package(
-        packages=("@openai/codex@0.166.0",),
+        packages=("@openai/codex@0.169.0",),
         program="node_modules/@openai/codex-{platform}/vendor/{triple}/bin/codex",
         command="codex",
     )
