@@ -156,7 +156,8 @@ def test_without_an_old_directory_what_hookline_was_built_on_is_the_old_one(
     assert {"kind": "new field", "event": "Stop", "field": "a", "now": "text"} in done.json[
         "differences"
     ]
-    assert done.json["was"] == "2.1.325"
+    # Some shapes take a person to provoke, and were recorded with an older version.
+    assert PINNED in done.json["was"].split(", ")
 
 
 def test_effects_that_changed_are_differences_too(machine: Machine) -> None:
