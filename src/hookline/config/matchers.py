@@ -64,6 +64,7 @@ CARRIED_BY: Mapping[str, frozenset[str]] = {
     "mcp": _has("server"),
     "agent": frozenset(EVENTS),
     "source": _ids(_SOURCES.__contains__),
+    "prompt": _ids(lambda cls: "prompt" in cls.__struct_fields__),
     "dialect": frozenset(EVENTS),
     "native": frozenset(EVENTS),
 }
@@ -210,8 +211,8 @@ class Conditions:
             return
         words = ((key, read) for key, read in _WORDS.items() if key in given)
         for (key, read), (_, patterns) in zip(words, self._words, strict=True):
-            if not patterns.holds(text := read(event)):
-                yield _flaw(key, _quoted(text), given[key])
+            if not self._hold(patterns, texts := read(event)):
+                yield _flaw(key, ", ".join(filter(None, map(_quoted, texts))), given[key])
         if self._url is not None and not self._holds_url(event, tool, caller):
             yield _flaw("url", _quoted(tool.url if tool else ""), given["url"])
         if self._mcp is not None and not self._mcp.some(names := _mcp_names(event, tool)):
@@ -232,7 +233,7 @@ class Conditions:
         ):
             return None
         for read, patterns in self._words:
-            if not patterns.holds(read(event)):
+            if not self._hold(patterns, read(event)):
                 return None
         if self._url is not None and not self._holds_url(event, tool, caller):
             return None
@@ -241,6 +242,9 @@ class Conditions:
         if self._command is not None and not self._holds_command(event, tool, caller):
             return None
         return self._find_path(event, tool, caller) if self._path is not None else _ANY
+
+    def _hold(self, patterns: "TextPatterns", texts: Sequence[str]) -> bool:
+        return patterns.each(texts) if self._every else patterns.some(texts)
 
     def _holds_url(self, event: Event, tool: Tool | None, caller: Caller) -> bool:
         assert self._url is not None
@@ -302,16 +306,23 @@ def _texts(value: str | None) -> tuple[str, ...]:
     return (value,) if value else ()
 
 
-def _source(event: Event) -> str:
+def _source(event: Event) -> Sequence[str]:
     word = _SOURCES.get(type(event))
-    return getattr(event, word) if word else ""
+    return (getattr(event, word) if word else "",)
 
 
-_WORDS: Mapping[str, Callable[[Event], str]] = {
-    "dialect": lambda event: event.dialect,
-    "native": lambda event: event.native_event,
-    "agent": lambda event: event.agent.name,
+def _prompts(event: Event) -> Sequence[str]:
+    """What the person said; a person who steers may have said several things."""
+    prompts: Sequence[str] = getattr(event, "prompts", ())
+    return prompts or (getattr(event, "prompt", ""),)
+
+
+_WORDS: Mapping[str, Callable[[Event], Sequence[str]]] = {
+    "dialect": lambda event: (event.dialect,),
+    "native": lambda event: (event.native_event,),
+    "agent": lambda event: (event.agent.name,),
     "source": _source,
+    "prompt": _prompts,
 }
 
 

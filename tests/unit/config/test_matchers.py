@@ -29,7 +29,9 @@ from hookline.model.events import (
     PromptExpansion,
     SessionEnd,
     SessionStart,
+    SteeringSubmit,
     StopFailure,
+    UserPromptSubmit,
 )
 from hookline.model.ports import NOBODY, Caller, Match, Matcher
 from hookline.model.tools import Mcp, Tool, ToolKind, tool
@@ -57,6 +59,26 @@ def write(path: str, cwd: str = "/srv/app") -> PreToolUse:
 
 def test_a_match_without_keys_is_none() -> None:
     assert compile_match(MatchEntry(), every=False, project_dir="") is None
+
+
+class TestPrompt:
+    """`prompt` is about what the person typed."""
+
+    def test_a_glob_is_over_the_whole_prompt_and_crosses_lines(self) -> None:
+        event = UserPromptSubmit(prompt="please deploy\nto production now")
+        assert holds(event, prompt="*production*")
+        assert not holds(event, prompt="production*")
+        assert holds(event, prompt=r"/\bdeploy\b/")
+
+    def test_of_several_steering_messages_one_is_enough_unless_all_are_asked_for(self) -> None:
+        event = SteeringSubmit(prompts=("go on", "deploy it"))
+        assert holds(event, prompt="deploy*")
+        assert not holds(event, prompt="deploy*", every=True)
+        assert holds(event, prompt=["deploy*", "go*"], every=True)
+
+    def test_every_event_of_the_prompt_family_has_one_and_no_tool_call(self) -> None:
+        assert {"user_prompt_submit", "steering_submit", "follow_up_submit"} <= CARRIED_BY["prompt"]
+        assert not {"pre_tool_use", "stop"} & CARRIED_BY["prompt"]
 
 
 class TestTool:
