@@ -1,6 +1,8 @@
 """One client's connection: takes its request in, has it answered, and knows when it is gone."""
 
 import asyncio
+from _thread import RLock
+from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -41,18 +43,9 @@ class Connection:
     """
 
     __slots__ = (
-        *("_acknowledged", "_ahead", "_arrived", "_decoder", "_depth", "_held", "_job", "_loop"),
-        *(
-            "_number",
-            "_owing",
-            "_reading",
-            "_request",
-            "_resuming",
-            "_server",
-            "_session",
-            "_since",
-        ),
-        *("_sock", "_unsent", "_waiting", "moved", "open", "used"),
+        *("_ahead", "_arrived", "_decoder", "_delivered", "_depth", "_held", "_job", "_lock"),
+        *("_loop", "_number", "_owing", "_reading", "_request", "_resuming", "_server", "_session"),
+        *("_since", "_sock", "_unsent", "_waiting", "moved", "open", "used"),
     )
 
     def __init__(
@@ -72,7 +65,11 @@ class Connection:
         self._resuming = False
         self._unsent = memoryview(b"")
         """What the client has not taken yet; nearly always nothing."""
-        self._owing = self._acknowledged = self._reading = False
+        self._owing = self._reading = False
+        self._lock = RLock()
+        """For whoever writes, or closes the socket, while an event is being judged."""
+        self._delivered: bytes | None = None
+        """What the client has not taken yet of an answer that the judging thread sent."""
         self._held = self._depth = 0
         self._session = ""
         self._request: Request | None = None
@@ -202,13 +199,23 @@ class Connection:
         """It is this event's turn."""
         assert self._request is not None
         self._waiting = False
-        self._job = self._server.judge.submit(self._request, self._on_judged)
+        self._job = self._server.judge.submit(self._request, self._deliver, self._on_judged)
 
-    def _on_judged(self, reply: Reply | None, error: BaseException | None) -> None:
-        request = self._request
+    def _deliver(self, reply: Reply) -> None:
+        """Sends the answer, or as much of it as is taken at once. On the judging thread."""
+        message = encode_answer(reply)
+        with self._lock:
+            self._delivered = message
+            if self.open and not self._unsent:
+                with suppress(OSError):  # the main thread finds out about it, too
+                    self._delivered = message[self._sock.send(message) :]
+
+    def _on_judged(self, error: BaseException | None) -> None:
+        request, rest = self._request, self._delivered
         assert request is not None
-        if reply is not None:
-            self._conclude(encode_answer(reply))
+        self._delivered = None
+        if rest is not None:
+            self._conclude(rest)
             self._server.on_answer()
             return
         # Never an answer of our own making, and no refusal, which would say that nothing has run.
@@ -297,7 +304,9 @@ class Connection:
             self._server.note(f"a client was dropped: it did nothing for {SILENCE:g} s")
             self.close()
         elif self._owing and not self._unsent and not self._server.is_silent:
-            self._send(KEEP_ALIVE)
+            with self._lock:  # nothing may come behind an answer
+                if self._delivered is None:
+                    self._send(KEEP_ALIVE)
 
     # Ending
 
@@ -327,13 +336,14 @@ class Connection:
         """The end, whoever wants it. An event that nobody waits for any more is cancelled."""
         if not self.open:
             return
-        self.open = False
+        with self._lock:  # from here on the judging thread does not touch the socket
+            self.open = False
         self._pause_reading()
         if self._unsent:
             self._loop.remove_writer(self._number)
             self._keep(memoryview(b""))
         self._sock.close()
-        server, unanswered = self._server, self._owing
+        server, unanswered = self._server, self._owing and self._delivered != b""
         server.budget.give_up(self._take_room)
         self._leave_queue()
         self._owing = False

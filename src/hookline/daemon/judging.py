@@ -1,7 +1,8 @@
 """The thread that judges, with an event loop of its own, and the watchdog of both threads.
 
 The main thread has the sockets and never runs a hook, so a client is acknowledged whatever is being
-judged. Requests and answers cross by ``call_soon_threadsafe``. Must not know who asks.
+judged. Requests cross by ``call_soon_threadsafe``. An answer is sent from where it was made: a turn
+of the main thread first would cost its client as much again. Must not know who asks.
 """
 
 import asyncio
@@ -16,15 +17,18 @@ from typing import Any
 from hookline.daemon.frames import Request, Respond
 from hookline.model.outcome import Reply
 
-__all__ = ["STUCK", "Done", "Job", "Judge", "Watchdog"]
+__all__ = ["STUCK", "Deliver", "Done", "Job", "Judge", "Watchdog"]
 
 STUCK = 30.0
 """Seconds without a turn of either loop after which the process is ended."""
 
 _MOST = 2.0
 
-Done = Callable[[Reply | None, BaseException | None], None]
-"""Hears on the main thread how a job ended: by a reply, an error, or neither when cancelled."""
+Deliver = Callable[[Reply], None]
+"""Sends a reply, on the judging thread."""
+
+Done = Callable[[BaseException | None], None]
+"""Hears on the main thread that a job ended, and by which error if by any."""
 
 
 class Judge:
@@ -51,9 +55,9 @@ class Judge:
         self._thread = Thread(target=self._run, name="hookline-judge", daemon=True)
         self._thread.start()
 
-    def submit(self, request: Request, done: Done) -> "Job":
+    def submit(self, request: Request, deliver: Deliver, done: Done) -> "Job":
         """Has the request judged."""
-        job = Job(self, request, done)
+        job = Job(self, request, deliver, done)
         self.own.call_soon_threadsafe(job.start)
         return job
 
@@ -107,11 +111,12 @@ class Judge:
 class Job:
     """One request that is being judged, or waits in the judging thread for that."""
 
-    __slots__ = ("_claim", "_done", "_judge", "_request", "_task")
+    __slots__ = ("_claim", "_deliver", "_done", "_judge", "_request", "_task")
 
-    def __init__(self, judge: Judge, request: Request, done: Done) -> None:
+    def __init__(self, judge: Judge, request: Request, deliver: Deliver, done: Done) -> None:
         self._judge = judge
         self._request: Request | None = request
+        self._deliver = deliver
         self._done = done
         self._task: asyncio.Task[None] | None = None
         # Whoever has it decides: either the event begins, or it is withdrawn.
@@ -138,19 +143,18 @@ class Job:
             self._judge.own.call_soon(self._task.cancel)
 
     async def _answer(self) -> None:
-        reply: Reply | None = None
         failure: BaseException | None = None
         request, self._request = self._request, None
         assert request is not None
         try:
-            reply = await self._judge.respond(request)
+            self._deliver(await self._judge.respond(request))
         except asyncio.CancelledError:
             pass  # either nobody listens any more, or we have to end
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             failure = error
         finally:
             request = None
-            self._judge.main.call_soon_threadsafe(self._done, reply, failure)
+            self._judge.main.call_soon_threadsafe(self._done, failure)
 
 
 class Watchdog:

@@ -109,6 +109,7 @@ class Daemon:
         """Serves until it is time to go; whether it ever was the daemon."""
         loop = asyncio.get_running_loop()
         self._end = loop.create_future()
+        keep_memory()  # before there is a second thread
         self._judge = Judge(loop, self._respond, on_end=self._on_end)
         self._server = Server(
             self._judge,
@@ -185,8 +186,6 @@ class Daemon:
         self._log.note(f"started, version {__version__}, in {self._claim.path}")
         self._look_after()
         self._look_soon()
-        # Not at once: whoever started us is not to wait for what this loads.
-        self._server.loop.call_later(_SOON, keep_memory)
 
     # Staying
 

@@ -31,7 +31,7 @@ __all__ = [
 
 _MOST_DESCRIPTORS = 65_536
 _COLLECTING = (10_000, 20, 20)
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # malloc.h
 _KEPT_FREE = 16 << 20
 
 # Not raised: dumps are never wanted, descriptors have a rule of their own, and programs that hooks
@@ -210,11 +210,12 @@ def freeze_heap() -> None:
 
 
 def keep_memory() -> None:
-    """Memory that is free stays ours, up to a measure.
+    """Keeps free memory, up to a measure, and in one place for all threads.
 
     Else glibc gives that of every large request back, and the next one gets it page by page, which
-    takes longer than to judge it.
+    takes longer than to judge it; and what one thread has freed would be of no use to another.
     """
+    _call_libc("mallopt", _M_ARENA_MAX, 1)
     for option in (_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD):
         _call_libc("mallopt", option, _KEPT_FREE)
 
