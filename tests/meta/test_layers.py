@@ -52,7 +52,6 @@ MAY_IMPORT = {
     "functions": {"model", "engine", "config", "handlers"},
     "library": {"model", "engine", "config", "app", "registry", "pipeline", "functions"},
     "testing": {"model", "app", "registry", "pipeline", "library", "processes"},
-    "matrix": {"model", "registry"},
     "cli": {
         "model",
         "app",
@@ -66,7 +65,6 @@ MAY_IMPORT = {
         "registry",
         "library",
         "config",
-        "matrix",
         "lab",
         "verifying",
         "installing",

@@ -21,8 +21,7 @@ from hookline.model.outcome import Reply
 from hookline.pipeline.answer import answer
 from hookline.pipeline.call import Call, time_limit
 from hookline.pipeline.exchange import Exchange
-from hookline.pipeline.journals import BriefJournals
-from hookline.pipeline.parts import Parts
+from hookline.pipeline.parts import BriefJournals, Parts
 
 if TYPE_CHECKING:
     from typing import TextIO
