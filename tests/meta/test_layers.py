@@ -50,7 +50,16 @@ MAY_IMPORT = {
     "pipeline": {"model", "engine", "config", "store", "registry", "app", "_version"},
     "explaining": {"model", "config", "app", "registry", "pipeline"},
     "functions": {"model", "engine", "config", "handlers"},
-    "library": {"model", "engine", "config", "app", "registry", "pipeline", "functions"},
+    "library": {
+        "model",
+        "engine",
+        "config",
+        "app",
+        "client",
+        "registry",
+        "pipeline",
+        "functions",
+    },
     "testing": {"model", "app", "registry", "pipeline", "library", "processes"},
     "cli": {
         "model",

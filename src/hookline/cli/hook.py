@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from hookline.cli._ending import ENDINGS, INTERRUPT, Ended, noted, run_light, watched
-from hookline.client.thin_io import GRACE, Signals, deliver, find_directory, read_payload
+from hookline.client.thin_io import (
+    GRACE,
+    Signals,
+    deliver,
+    find_directory,
+    find_number,
+    read_payload,
+)
 from hookline.model.errors import HooklineError
 from hookline.model.outcome import Reply
 from hookline.pipeline.answer import answer
@@ -24,8 +31,6 @@ from hookline.pipeline.exchange import Exchange
 from hookline.pipeline.parts import BriefJournals, Parts
 
 if TYPE_CHECKING:
-    from typing import TextIO
-
     import click
 
 __all__ = ["alone", "command", "main"]
@@ -54,7 +59,7 @@ def main(argv: Sequence[str], began: float | None = None) -> int:
 
 def _read(until: float) -> bytes:
     """The payload. Raises HooklineError when it is not there in time, or cannot be."""
-    number = _find_number(sys.stdin)
+    number = find_number(sys.stdin)
     if number < 0:
         raise HooklineError("there is no payload: stdin is closed")
     payload = read_payload(number, until)
@@ -65,14 +70,9 @@ def _read(until: float) -> bytes:
     return payload
 
 
-def _find_number(stream: "TextIO | None") -> int:
-    """Its descriptor; -1 when that was closed, and may be another file by now."""
-    return -1 if stream is None else stream.fileno()
-
-
 def _hand_over(call: Call, reply: Reply, until: float) -> int:
     """Writes the reply; returns the exit code."""
-    numbers = _find_number(sys.stdout), _find_number(sys.stderr)
+    numbers = find_number(sys.stdout), find_number(sys.stderr)
     if deliver(reply.stdout, reply.stderr, until, numbers):
         return reply.exit_code
     event = _begin(call).event

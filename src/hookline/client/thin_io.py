@@ -17,6 +17,7 @@ __all__ = [
     "Unanswered",
     "deliver",
     "find_directory",
+    "find_number",
     "find_run_dir",
     "hold_standard_descriptors",
     "is_ours_alone",
@@ -28,6 +29,7 @@ TYPE_CHECKING = False  # spares us the import of typing
 if TYPE_CHECKING:
     import signal as _signal
     from _socket import socket as Socket
+    from typing import TextIO
 
     Reply = tuple[bytes, bytes, int]
 else:
@@ -101,6 +103,11 @@ def hold_standard_descriptors() -> None:
                 posix.open("/dev/null", posix.O_RDONLY)
             except OSError:
                 posix.open("/", posix.O_RDONLY)
+
+
+def find_number(stream: "TextIO | None") -> int:
+    """Its descriptor; -1 when that was closed, and may be another file by now."""
+    return -1 if stream is None else stream.fileno()
 
 
 def read_payload(number: int, until: float) -> "bytes | None":
