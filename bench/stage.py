@@ -19,7 +19,7 @@ from hookline.daemon.control import ask_status
 from hookline.daemon.instance import Holder, connect, find_holder
 from hookline.dialects._call import line
 from hookline.model.installing import Call
-from hookline.pipeline.journals import journal_file
+from hookline.pipeline.parts import journal_file
 
 __all__ = ["Stage", "stage"]
 

@@ -19,8 +19,9 @@ import marks
 import msgspec
 from msgspec import Struct
 
-from hookline import matrix, registry
-from hookline.matrix import FIRES, TOPICS, Proof, Proofs
+from hookline import registry
+from hookline.cli import matrix
+from hookline.cli.matrix import FIRES, TOPICS, Proof, Proofs
 from hookline.model.errors import HooklineError
 from hookline.model.support import Support
 

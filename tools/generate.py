@@ -16,7 +16,8 @@ import program_names
 import requirements
 import tables
 
-from hookline import matrix, registry
+from hookline import registry
+from hookline.cli import matrix
 from hookline.config.schema import config_schema
 from hookline.model.answers import Answer
 from hookline.model.events import EVENTS, AnyEvent, Event

@@ -5,7 +5,7 @@ import os
 import sys
 import weakref
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from math import inf
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -13,6 +13,7 @@ from typing import Any, NoReturn, Self
 
 from hookline import registry
 from hookline.app import App
+from hookline.client.thin_io import deliver, find_number
 from hookline.config.discover import project_root
 from hookline.engine.engine import Engine
 from hookline.functions import bound_hooks, marks
@@ -135,7 +136,9 @@ def main(dialect: str | None = None) -> NoReturn:
     except Exception as exc:
         what = str(exc) if isinstance(exc, HooklineError) else f"{type(exc).__name__}: {exc}"
         reply = _refusal(codec, event, what)
-    sys.exit(_delivered(reply, answers))
+    numbers = -1 if answers is None else answers, find_number(sys.stderr)
+    # 2 blocks, where the answer could not be written.
+    sys.exit(reply.exit_code if deliver(reply.stdout, reply.stderr, inf, numbers) else 2)
 
 
 def _taken_stdout() -> int | None:
@@ -163,20 +166,3 @@ def _refusal(codec: Dialect | None, event: str | None, what: str) -> Reply:
         # Without a dialect only the exit code is left, and 2 blocks wherever anything does.
         return Reply(stderr=f"{what}\n".encode(errors="replace"), exit_code=2)
     return codec.refuse(event, what)
-
-
-def _delivered(reply: Reply, answers: int | None) -> int:
-    """The exit code, after the reply was written; 2, which blocks, when it could not be."""
-    with suppress(OSError, AttributeError):
-        sys.stderr.buffer.write(reply.stderr)
-        sys.stderr.buffer.flush()
-    if not reply.stdout:
-        return reply.exit_code
-    if answers is None:
-        return 2
-    try:
-        with open(answers, "wb") as stream:
-            stream.write(reply.stdout)
-    except OSError:
-        return 2
-    return reply.exit_code

@@ -22,8 +22,7 @@ from hookline.model.ports import Caller
 from hookline.model.tools import tool
 from hookline.pipeline.answer import answer
 from hookline.pipeline.call import Call
-from hookline.pipeline.journals import LastingJournals
-from hookline.pipeline.parts import Parts
+from hookline.pipeline.parts import LastingJournals, Parts
 from hookline.testing import edit, read, shell, write
 from support.clients.effects import Does
 

@@ -19,8 +19,7 @@ from hookline.model.outcome import Outcome, Reply
 from hookline.model.tools import tool
 from hookline.pipeline.answer import answer
 from hookline.pipeline.call import Call
-from hookline.pipeline.journals import LastingJournals
-from hookline.pipeline.parts import Parts
+from hookline.pipeline.parts import LastingJournals, Parts
 from support.clients.effects import Does, Effect
 
 NATIVE = [name for name in registry.dialect_names() if name != "canonical"]

@@ -44,7 +44,7 @@ def other(place: World, tmp_path: Path) -> Iterator[World]:
         python = an_interpreter(tmp_path / "other-python", copy.parent)
         program = copy / "_bin/hookline-client"
         why = builder().compiled(copy / "client", program, OTHER)
-        script = str(copy / "client" / client.SCRIPT.name)
+        script = str(copy / "client" / os.path.basename(client.SCRIPT))
         thin = (str(python), "-I", "-S", "-E", script, str(python))
         found.words = thin if why else (str(program), str(python))
         yield found

@@ -82,7 +82,7 @@ def test_a_wheel_holds_the_compiled_client_and_is_for_this_platform(
 def test_a_wheel_holds_all_that_the_client_in_python_reads(sources: Sources) -> None:
     held = members(sources.build("build_wheel"))
 
-    for name in ("thin.py", "thin_ask.py", "thin_cold.py", "thin_io.py", "last_answers.txt"):
+    for name in ("thin.py", "thin_ask.py", "thin_io.py", "last_answers.txt"):
         assert f"hookline/client/{name}" in held
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from hookline import matrix
-from hookline.matrix import TOPICS
+from hookline.cli import matrix
+from hookline.cli.matrix import TOPICS
 from hookline.model.errors import HooklineError
 
 # The tools are scripts of their own, so a test needs a road to them.

@@ -11,8 +11,7 @@ from types import FrameType
 import hookline
 from hookline.pipeline.answer import answer
 from hookline.pipeline.call import Call
-from hookline.pipeline.journals import LastingJournals
-from hookline.pipeline.parts import Parts
+from hookline.pipeline.parts import LastingJournals, Parts
 
 SRC = Path(hookline.__file__).parent
 # Frozen: what is counted is the way of an event, not what a config happens to hold.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hookline.model.journal import JournalSettings
-from hookline.pipeline.journals import journal_file
+from hookline.pipeline.parts import journal_file
 from hookline.store.journal.group_commit import SqliteJournal
 from hookline.store.journal.postgres import Spool, watermark
 from support.cli import Machine

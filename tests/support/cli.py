@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -120,15 +121,18 @@ class Machine:
     def _inside(
         self, args: tuple[str, ...], stdin: bytes | str, cwd: str | Path, env: Mapping[str, str]
     ) -> Iterator[None]:
-        given = io.TextIOWrapper(io.BytesIO(stdin.encode() if isinstance(stdin, str) else stdin))
         before = os.getcwd()
         os.chdir(cwd)
         try:
             with (
+                tempfile.TemporaryFile() as raw,
+                io.TextIOWrapper(raw) as given,
                 patch.dict(os.environ, {**self.env, **env}, clear=True),
                 patch.object(sys, "argv", ["hookline", *args]),
                 patch.object(sys, "stdin", given),
             ):
+                raw.write(stdin.encode() if isinstance(stdin, str) else stdin)
+                raw.seek(0)
                 yield
         finally:
             os.chdir(before)

@@ -23,7 +23,7 @@ from hookline._version import __version__
 from hookline.daemon.control import Status, ask_status
 from hookline.daemon.instance import find_run_dir
 from hookline.model.outcome import Reply
-from hookline.pipeline.journals import journal_file
+from hookline.pipeline.parts import journal_file
 from hookline.store.journal.writer import Writer
 from support.clients import claude_code
 from support.clients.effects import Does, Effect

@@ -14,8 +14,7 @@ from typing import Any
 from hookline.model.outcome import Reply
 from hookline.pipeline.answer import answer
 from hookline.pipeline.call import Call
-from hookline.pipeline.journals import LastingJournals
-from hookline.pipeline.parts import Parts
+from hookline.pipeline.parts import LastingJournals, Parts
 from support.clients.effects import Does, Effect
 from support.native_acts import Act, Arrival, arrivals, obey
 

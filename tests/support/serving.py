@@ -16,9 +16,10 @@ from struct import unpack
 from typing import Any, NamedTuple
 
 from hookline._version import __version__
+from hookline.client.thin_io import find_run_dir
 from hookline.daemon.control import Status, ask_status
 from hookline.daemon.frames import encode_request
-from hookline.daemon.instance import connect, find_run_dir
+from hookline.daemon.instance import connect
 
 __all__ = ["EVENT", "Daemons", "Said", "Talk", "children", "daemons", "eventually", "request"]
 

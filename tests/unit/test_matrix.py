@@ -3,15 +3,15 @@
 import msgspec
 import pytest
 
-from hookline.matrix import (
+from hookline.cli.matrix import (
     Cell,
     Platform,
     Proof,
     Proofs,
-    as_json,
     as_markdown,
     capability_rows,
     event_rows,
+    list_all,
     platforms,
 )
 from hookline.model.support import EventSupport, Support
@@ -128,7 +128,7 @@ def test_cells_are_counted_by_how_they_are_known() -> None:
 def test_what_is_no_cell_is_told_as_also_proven() -> None:
     support = platform(row("PreTool", deny="yes")).support
     known = Platform(support, Proofs(also=(proof("failure.daemon-killed"),)))
-    told = msgspec.to_builtins(as_json([known]))["platforms"][0]
+    told = msgspec.to_builtins(list_all([known]))["platforms"][0]
     assert [each["claim"] for each in told["also_proven"]] == ["failure.daemon-killed"]
     assert "| made-up | 0 | 2 | 0 | 1 |" in as_markdown([known])
 

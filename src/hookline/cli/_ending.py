@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from hookline.client.thin_io import Signals
 from hookline.model.errors import HooklineError
 from hookline.model.waiting import NEEDS_LOOP
 
@@ -92,8 +93,10 @@ def noted(*numbers: int) -> Iterator[list[int]]:
     """
     told: list[int] = []
     before: dict[int, Any] = {}
+    Signals.told = False
 
     def note(number: int, frame: object) -> None:
+        Signals.told = True
         told.append(number)
         if not numbers:
             _hurry()
@@ -104,6 +107,7 @@ def noted(*numbers: int) -> Iterator[list[int]]:
     try:
         yield told
     finally:
+        Signals.told = False
         for each, handler in before.items():
             _signal.signal(each, _signal.SIG_DFL if handler is None else handler)
 

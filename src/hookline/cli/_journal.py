@@ -17,7 +17,7 @@ from hookline.model.events import EVENTS
 from hookline.model.journal import Recorded
 from hookline.model.text import visible
 from hookline.model.tools import ToolKind
-from hookline.pipeline.journals import journal_file
+from hookline.pipeline.parts import journal_file
 from hookline.store.journal.reader import Filter
 
 __all__ = [

@@ -19,8 +19,7 @@ from hookline.model.errors import HooklineError
 from hookline.model.outcome import Reply
 from hookline.pipeline.answer import answer
 from hookline.pipeline.call import Call
-from hookline.pipeline.journals import LastingJournals
-from hookline.pipeline.parts import Parts
+from hookline.pipeline.parts import LastingJournals, Parts
 from hookline.processes.strays import guard_runs
 from hookline.store.duplicate_calls import DuplicateCalls, MemoryShelf
 

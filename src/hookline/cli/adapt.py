@@ -5,6 +5,7 @@ words; payload on stdin and answer on stdout are those of the platform that call
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ from msgspec import Struct
 
 from hookline import registry
 from hookline.cli._ending import run
+from hookline.client.thin_io import deliver, find_number
 from hookline.config.discover import home_dir, project_root
 from hookline.model.errors import HooklineError, nearest, sentence
 from hookline.model.native import NativeEntry
@@ -158,21 +160,9 @@ def main(argv: Sequence[str]) -> int:
         reply = _refuse(client, on, str(error))
     except (Exception, KeyboardInterrupt) as error:
         reply = _refuse(client, on, f"{type(error).__name__}: {error}")
-    return reply.exit_code if _deliver(reply) else 1
-
-
-def _deliver(reply: Reply) -> bool:
-    """Writes the reply; the line round us speaks for a gate when it cannot be heard."""
-    try:
-        for stream, content in ((sys.stderr, reply.stderr), (sys.stdout, reply.stdout)):
-            if content and stream is not None:
-                stream.buffer.write(content)
-                stream.buffer.flush()
-    except OSError:
-        # Leave nothing for the interpreter to flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return False
-    return not reply.stdout or sys.stdout is not None  # as Python has it for a closed descriptor
+    # The line round us speaks for a gate when it cannot be heard.
+    numbers = find_number(sys.stdout), find_number(sys.stderr)
+    return reply.exit_code if deliver(reply.stdout, reply.stderr, inf, numbers) else 1
 
 
 def _value_of(argv: Sequence[str], name: str) -> str | None:

@@ -24,8 +24,8 @@ from hookline.daemon.instance import find_holder
 from hookline.model.answers import Verdict
 from hookline.model.outcome import Outcome
 from hookline.model.text import visible
-from hookline.pipeline.journals import journal_file
 from hookline.pipeline.judge import judge
+from hookline.pipeline.parts import journal_file
 from hookline.store.journal.reader import Filter, Reader
 
 __all__ = ["command"]

@@ -14,15 +14,21 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from hookline.cli._ending import ENDINGS, INTERRUPT, noted, run_light, watched
-from hookline.cli._streams import GRACE, deliver, read
+from hookline.cli._ending import ENDINGS, INTERRUPT, Ended, noted, run_light, watched
+from hookline.client.thin_io import (
+    GRACE,
+    Signals,
+    deliver,
+    find_directory,
+    find_number,
+    read_payload,
+)
 from hookline.model.errors import HooklineError
 from hookline.model.outcome import Reply
 from hookline.pipeline.answer import answer
 from hookline.pipeline.call import Call, time_limit
 from hookline.pipeline.exchange import Exchange
-from hookline.pipeline.journals import BriefJournals
-from hookline.pipeline.parts import Parts
+from hookline.pipeline.parts import BriefJournals, Parts
 
 if TYPE_CHECKING:
     import click
@@ -37,24 +43,43 @@ def main(argv: Sequence[str], began: float | None = None) -> int:
     """
     began = monotonic() if began is None else began
     until = began + time_limit(argv)
-    call = Call(argv=argv, payload=b"", env=dict(os.environ), cwd=_directory(), arrived=began)
-    with noted() as told:
+    cwd = os.fsdecode(find_directory()[0])
+    call = Call(argv=argv, payload=b"", env=dict(os.environ), cwd=cwd, arrived=began)
+    with noted():
         try:
             # What judges should be over by then; what has not come back gets no longer.
             with watched(until - monotonic() + GRACE / 2, lambda: _give_up(call)):
-                call = replace(call, payload=read(sys.stdin, until, told))
+                call = replace(call, payload=_read(until))
                 reply = run_light(_answer(call))
         except (Exception, KeyboardInterrupt) as exc:
             reply = _begin(call).refuse(exc)
-        with noted(INTERRUPT, *ENDINGS) as hurried:
-            return _hand_over(call, reply, max(until, monotonic() + GRACE), hurried)
+        with noted(INTERRUPT, *ENDINGS):
+            return _hand_over(call, reply, max(until, monotonic() + GRACE))
 
 
-def _hand_over(call: Call, reply: Reply, until: float, told: Sequence[int] = ()) -> int:
+def _read(until: float) -> bytes:
+    """The payload. Raises HooklineError when it is not there in time, or cannot be."""
+    number = find_number(sys.stdin)
+    if number < 0:
+        raise HooklineError("there is no payload: stdin is closed")
+    payload = read_payload(number, until)
+    if payload is None and Signals.told:
+        raise Ended("it was told to end before the payload had come")
+    if payload is None:
+        raise HooklineError("the payload did not come to its end in time")
+    return payload
+
+
+def _hand_over(call: Call, reply: Reply, until: float) -> int:
     """Writes the reply; returns the exit code."""
-    streams = [(sys.stdout, reply.stdout), (sys.stderr, reply.stderr)]
-    arrives, _ = deliver(streams, until, told)
-    return reply.exit_code if arrives else _last_word(call)
+    numbers = find_number(sys.stdout), find_number(sys.stderr)
+    if deliver(reply.stdout, reply.stderr, until, numbers):
+        return reply.exit_code
+    event = _begin(call).event
+    # Codex and Gemini CLI take an exit code of 2 for nothing when stderr is empty.
+    word = b"hookline: the answer could not be written to stdout\n"
+    deliver(b"", word, monotonic() + GRACE, numbers)
+    return 2 if event is None or (event.gate and not event.continues) else 1
 
 
 def _give_up(call: Call) -> None:
@@ -78,23 +103,6 @@ async def _answer(call: Call) -> Reply:
         await parts.aclose()
 
 
-def _directory() -> str:
-    """Where we are; what it was called before, where it was removed under us; else empty.
-
-    The name that it had still tells whose project this is, as in the thin clients.
-    """
-    try:
-        return os.getcwd()
-    except OSError:
-        pass
-    try:
-        name, deleted, rest = os.readlink("/proc/self/cwd").rpartition(" (deleted)")
-        removed = os.stat(".").st_nlink == 0  # else it may be called so, and be out of reach
-    except OSError:
-        return ""
-    return name if removed and deleted and not rest and name.startswith("/") else ""
-
-
 def _begin(call: Call) -> Exchange:
     """As much of an exchange as can be had: who is calling, and for what."""
     exchange = Exchange(call)
@@ -102,15 +110,6 @@ def _begin(call: Call) -> Exchange:
         exchange.recognise()
         exchange.decode()
     return exchange
-
-
-def _last_word(call: Call) -> int:
-    """The exit code when no answer could be written: 2 closes a gate, 1 has no effect."""
-    event = _begin(call).event
-    # Codex and Gemini CLI take an exit code of 2 for nothing when stderr is empty.
-    word = b"hookline: the answer could not be written to stdout\n"
-    deliver([(sys.stderr, word)], monotonic() + GRACE)
-    return 2 if event is None or (event.gate and not event.continues) else 1
 
 
 def command() -> "click.Command":

@@ -25,7 +25,7 @@ from hookline.model.answers import Verdict
 from hookline.model.errors import HooklineError
 from hookline.model.journal import Recorded
 from hookline.model.text import visible
-from hookline.pipeline.journals import journal_file
+from hookline.pipeline.parts import journal_file
 from hookline.store.journal.reader import Filter, NoJournal
 
 __all__ = ["command"]

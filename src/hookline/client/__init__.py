@@ -4,15 +4,15 @@
 ``thin.py`` keeps the same rules in Python for everywhere else. Neither imports hookline.
 """
 
-from pathlib import Path
+import os.path
 
 from hookline._version import __version__
 
 __all__ = ["PROGRAM", "fastest"]
 
-_HERE = Path(__file__).parent
-PROGRAM = _HERE.parent / "_bin" / "hookline-client"
-SCRIPT = _HERE / "thin.py"
+_HERE = os.path.dirname(__file__)
+PROGRAM = os.path.join(os.path.dirname(_HERE), "_bin", "hookline-client")
+SCRIPT = os.path.join(_HERE, "thin.py")
 
 
 def fastest(python: str) -> tuple[str, ...]:
@@ -22,11 +22,11 @@ def fastest(python: str) -> tuple[str, ...]:
     when no daemon answers.
     """
     if _runs(PROGRAM):
-        return (str(PROGRAM), python)
-    return (python, "-I", "-S", "-E", str(SCRIPT), python)
+        return (PROGRAM, python)
+    return (python, "-I", "-S", "-E", SCRIPT, python)
 
 
-def _runs(program: Path) -> bool:
+def _runs(program: str) -> bool:
     """Whether it can be run here, and is of our version: one of another finds no daemon of ours."""
     import subprocess
 

@@ -1,39 +1,71 @@
 """The thin client in Python: hands an event to the daemon and its answer back, byte for byte.
 
-Keeps the rules of client.c, one to one; see there. Every import costs the agent time at each event,
-so only modules written in C are used here, and nothing of ours but what is needed when all is not
-well (``thin_cold``).
+Keeps the rules of client.c, exchange.c and last.c, one to one; see there. Every import costs the
+agent time at each event, so only modules written in C are used here.
 """
 
 import _socket
 import posix
-import select
 import sys
 import time
+from select import POLLIN
 
-__all__ = ["Refused", "Talk", "Unanswered", "folder", "main"]
+__all__ = ["main"]
 
 TYPE_CHECKING = False  # spares us the import of typing
 if TYPE_CHECKING:
-    from hookline.client import thin_cold
-    from hookline.client.thin_io import Signals, deliver, hold_standard_descriptors, wait
+    import signal as _signal
+
+    from hookline.client.thin_io import (
+        GRACE,
+        Refused,
+        Signals,
+        Talk,
+        Unanswered,
+        deliver,
+        find_directory,
+        find_run_dir,
+        hold_standard_descriptors,
+        is_ours_alone,
+        read_payload,
+        wait,
+    )
 
     Reply = tuple[bytes, bytes, int]
+    Words = tuple[str | None, str | None]
+    Row = tuple[bytes, bytes, bytes, int, bool]
 else:
-    from thin_io import Signals, deliver, hold_standard_descriptors, wait
+    import _signal
+
+    from thin_io import (
+        GRACE,
+        Refused,
+        Signals,
+        Talk,
+        Unanswered,
+        deliver,
+        find_directory,
+        find_run_dir,
+        hold_standard_descriptors,
+        is_ours_alone,
+        read_payload,
+        wait,
+    )
 
 ACKNOWLEDGED_IN = 0.25
 SILENT_FOR = 2.0
 TIME_BYTES = 5
 VALUED = {"--home", "--user-config", "--config", "--timeout"}
-
-
-class Unanswered(Exception):
-    """There is no answer, and this is why."""
-
-
-class Refused(Unanswered):
-    """The event was turned away before any of its hooks ran."""
+LARGEST_TABLE = 1 << 16
+SERVE = ("-I", "-m", "hookline", "daemon", "serve", "--fd", "0")
+REASON = (
+    b"hookline could not judge this: none of its programs gave an answer. "
+    b"`hookline doctor` says what to mend."
+)
+UNCONFIGURED = (
+    b"hookline: none of its programs gave an answer; nothing is configured here, so nothing was "
+    b"blocked. `hookline doctor` says what to mend.\n"
+)
 
 
 def main() -> int:
@@ -50,7 +82,7 @@ def main() -> int:
     try:
         hold_standard_descriptors()
         Signals.heed()
-        cwd, gone = _directory()
+        cwd, gone = find_directory()
         out, err, code = _ask(cwd, values, started, deadline)
         if deliver(out, err, deadline):
             return code
@@ -58,15 +90,9 @@ def main() -> int:
         why = str(exc) if isinstance(exc, Unanswered) else f"{type(exc).__name__}: {exc}"
     # Not before the error has let go of the payload, which may have taken all the memory.
     Signals.give_back()
-    _load_cold()
     if not why:
-        return thin_cold.undelivered(words)
-    return thin_cold.give_last_answer(words, values, None if gone else cwd, why)
-
-
-def _load_cold() -> None:
-    """Import what is needed only now."""
-    globals()["thin_cold"] = __import__("thin_cold")
+        return _report_undelivered(words)
+    return _give_last_answer(words, values, None if gone else cwd, why)
 
 
 def _sorted_out(argv: list[str]) -> tuple[tuple[str | None, str | None], dict[str, str]]:
@@ -94,24 +120,6 @@ def _allowance(timeout: str | None) -> float:
     return max(0.9 * seconds - 0.5, 0.2) if 0 < seconds <= 1e9 else 600.0
 
 
-def _directory() -> tuple[bytes, bool]:
-    """Where we are, or were before it was removed; empty when nobody can say it. And if it is gone.
-
-    The name that it had still tells whose project this is.
-    """
-    try:
-        return posix.getcwdb(), False
-    except OSError:
-        pass
-    try:
-        name, deleted, rest = posix.readlink(b"/proc/self/cwd").rpartition(b" (deleted)")
-        removed = posix.stat(".").st_nlink == 0  # else it may be called so, and be out of reach
-    except OSError:
-        return b"", True
-    known = removed and deleted and not rest and name.startswith(b"/")
-    return (name if known else b""), True
-
-
 def _ask(cwd: bytes, values: dict[str, str], started: float, deadline: float) -> "Reply":
     version = _version()
     event_id = _event_id()
@@ -123,7 +131,10 @@ def _ask(cwd: bytes, values: dict[str, str], started: float, deadline: float) ->
     umask = posix.umask(0o077)
     context = [cwd, b"%d" % umask, b"%d" % len(words), *words]
     context += [b"%d" % len(variables), *variables]
-    context.append(_payload(deadline))
+    payload = read_payload(0, deadline)
+    if payload is None:
+        raise Unanswered("the payload did not come to its end in time")
+    context.append(payload)
     attempt = b"1"
     once = posix.environ.get(b"HOOKLINE_NO_DAEMON") == b"1"
     if not once:
@@ -140,9 +151,8 @@ def _ask(cwd: bytes, values: dict[str, str], started: float, deadline: float) ->
             daemon.close()
         if Signals.told or time.monotonic() >= deadline:
             raise Unanswered("the daemon gave no answer in time")
-    _load_cold()
     request = _frame(version, event_id, attempt, _spent(started), context)
-    return thin_cold.ask_new_process(request, deadline, once=once)
+    return _ask_new_process(request, deadline, once=once)
 
 
 def _event_id() -> bytes:
@@ -159,13 +169,13 @@ def _spent(started: float) -> bytes:
 
 def _version() -> bytes:
     """Read, not imported: importing it would import all of hookline."""
-    file = posix.open(f"{folder()}/../_version.py", posix.O_RDONLY)
+    file = posix.open(f"{_folder()}/../_version.py", posix.O_RDONLY)
     text = posix.read(file, 65536)
     posix.close(file)
     return text.split(b'__version__ = "')[1].split(b'"')[0]
 
 
-def folder() -> str:
+def _folder() -> str:
     """Where we lie."""
     return __file__.rpartition("/")[0] or "."
 
@@ -178,114 +188,19 @@ def _frame(
     return b"HKL1" + len(body).to_bytes(4, "big") + body
 
 
-def _payload(deadline: float) -> bytes:
-    pieces: list[bytes] = []
-    while True:
-        late = not wait({0: select.POLLIN}, deadline) or time.monotonic() >= deadline
-        if late:
-            raise Unanswered("the payload did not come to its end in time")
-        try:
-            piece = posix.read(0, 1 << 20)
-        except BlockingIOError:
-            continue
-        if not piece:
-            return b"".join(pieces)
-        pieces.append(piece)
-
-
-class Talk:
-    """One request and what comes back."""
-
-    def __init__(self, socket: _socket.socket, request: bytes) -> None:
-        socket.setblocking(False)
-        self._socket = socket
-        self._left = memoryview(request)
-        self._heard = bytearray()
-        self.acknowledged = False
-
-    def converse(self, deadline: float, acknowledged_by: float, silent_for: float) -> "Reply":
-        """The answer. Raises Unanswered."""
-        patience = acknowledged_by
-        number = self._socket.fileno()
-        self._send_some()
-        while True:
-            events = select.POLLIN | (select.POLLOUT if self._left else 0)
-            ready = wait({number: events}, min(patience, deadline))
-            if not ready:
-                over = time.monotonic() >= deadline
-                late = "the time that it had is over" if over else "the daemon was silent too long"
-                raise Unanswered(late)
-            if ready[number] & select.POLLOUT:
-                self._send_some()
-            if ready[number] & ~select.POLLOUT:
-                ended = self._hear_some()
-                answer = self._understood()
-                if answer is not None:
-                    return answer
-                if ended:
-                    raise Unanswered("the process that was asked ended without an answer")
-                if self.acknowledged:
-                    patience = time.monotonic() + silent_for
-            if time.monotonic() >= deadline:
-                raise Unanswered("the time that it had is over")
-
-    def _send_some(self) -> None:
-        try:
-            while self._left:
-                self._left = self._left[self._socket.send(self._left) :]
-        except BlockingIOError:
-            pass
-        except OSError:
-            self._left = self._left[:0]  # it takes no more; it may still have something to say
-
-    def _hear_some(self) -> bool:
-        try:
-            piece = self._socket.recv(1 << 18)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
-        self._heard += piece
-        return not piece
-
-    def _understood(self) -> "Reply | None":
-        heard = self._heard
-        while heard:
-            kind = heard[0]
-            if kind in b"AK":
-                self.acknowledged = self.acknowledged or kind == ord("A")
-                del heard[:1]
-            elif kind in b"VB":
-                if len(heard) < 3 or len(heard) - 3 < int.from_bytes(heard[1:3], "big"):
-                    return None
-                raise Refused("the daemon turned the event away")
-            elif kind == ord("R"):
-                return _answer(heard)
-            else:
-                raise Unanswered("what came back is not the protocol")
-        return None
-
-
-def _answer(heard: bytearray) -> "Reply | None":
-    end = 10 + int.from_bytes(heard[2:6], "big")
-    last = end + int.from_bytes(heard[6:10], "big")
-    if len(heard) < 10 or len(heard) < last:
-        return None
-    return bytes(heard[10:end]), bytes(heard[end:last]), heard[1]
-
-
 def _dial(home: str, version: bytes, until: float) -> _socket.socket | None:
     """A connection to the daemon, if one is there and nobody else can have put it there."""
     if not home.startswith("/"):
         return None
     try:
         directory = posix.open(
-            _run_directory(home, version), posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW
+            find_run_dir(home, version.decode()),
+            posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW,
         )
     except OSError:
         return None
     try:
-        if not _is_ours_alone(posix.fstat(directory)):
+        if not is_ours_alone(posix.fstat(directory)):
             return None
         # The name is short and means that directory, whatever becomes of its path.
         posix.fchdir(directory)
@@ -328,23 +243,196 @@ def _peer(socket: _socket.socket) -> int:
         return -1
 
 
-def _run_directory(home: str, version: bytes) -> str:
-    key = 0xCBF29CE484222325
-    try:
-        # In a container the same names may be other files: its daemon must not judge for us.
-        mounts = b"%d" % posix.stat("/proc/self/ns/mnt").st_ino
-    except OSError:
-        mounts = b""
-    encoded = home.encode(sys.getfilesystemencoding(), "surrogateescape")
-    for byte in b"\0".join((encoded, version, mounts)):
-        key = (key ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
-    users = f"/run/user/{posix.getuid()}"
-    try:
-        ours = _is_ours_alone(posix.lstat(users))
-    except OSError:
-        ours = False
-    return f"{users}/hookline-{key:016x}" if ours else f"{home}/run-{key:016x}"
+# When no daemon answers
 
 
-def _is_ours_alone(found: posix.stat_result) -> bool:
-    return found.st_mode == 0o040700 and found.st_uid == posix.getuid()
+def _ask_new_process(request: bytes, deadline: float, *, once: bool) -> tuple[bytes, bytes, int]:
+    """Ask a process that we start. Unless it answers ``once`` only, it stays as the daemon."""
+    python = sys.argv[1]
+    if not python.startswith("/") or not posix.access(python, posix.X_OK):
+        raise Unanswered("its Python cannot be run")
+    ours, theirs = _socket.socketpair()
+    child = posix.fork()
+    if child == 0:
+        _become(python, theirs.fileno(), (*SERVE, "--once") if once else SERVE)
+    theirs.close()
+    talk = Talk(ours, request)
+    try:
+        return talk.converse(deadline, float("inf"), float("inf"))
+    except BaseException:
+        # One that has acknowledged ends its hooks when it sees that we are gone. One that has not
+        # has none yet, and may be stuck before it ever looks; so may one that sees nothing.
+        if not talk.acknowledged or not _hangs_up(ours):
+            _end(child)
+        raise
+
+
+def _hangs_up(socket: _socket.socket) -> bool:
+    """Whether the other side hangs up, too, once we have: it still looks, and ends its hooks."""
+    until = time.monotonic() + GRACE
+    try:
+        socket.shutdown(_socket.SHUT_WR)
+    except OSError:
+        return True  # it has already
+    while wait({socket.fileno(): POLLIN}, until, heeding=False) and time.monotonic() < until:
+        try:
+            if not socket.recv(4096):
+                return True
+        except BlockingIOError:
+            continue
+        except OSError:
+            return True
+    return False
+
+
+def _end(child: int) -> None:
+    for number in (-child, child):  # its group, which it may not lead yet
+        try:
+            posix.kill(number, _signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def _become(python: str, socket: int, words: tuple[str, ...]) -> None:
+    """Nothing of the agent's is left in the process that stays as the daemon."""
+    try:
+        posix.setsid()
+        env = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+        home = _home_of_user()
+        env |= {"HOME": home} if home else {}
+        posix.chdir("/")
+        posix.dup2(socket, 0)
+        posix.closerange(1, posix.sysconf("SC_OPEN_MAX"))
+        for number in (posix.open("/dev/null", posix.O_RDWR), posix.dup(1)):
+            posix.set_inheritable(number, True)
+        _forget_signals()
+        posix.execve(python, [python, *words], env)
+    finally:
+        posix._exit(127)
+
+
+def _forget_signals() -> None:
+    """Every signal as on a fresh login, whatever the agent had ignored."""
+    for number in _signal.valid_signals() - {_signal.SIGKILL, _signal.SIGSTOP}:
+        try:
+            _signal.signal(number, _signal.SIG_DFL)
+        except OSError:
+            continue  # one that the C library keeps for itself
+    _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
+
+
+def _give_last_answer(words: "Words", values: dict[str, str], cwd: bytes | None, why: str) -> int:
+    """Say what is said when nobody answered, and why; returns the exit code."""
+    row = _row(words)
+    until = time.monotonic() + GRACE
+    if not _may_be_configured(values, cwd):
+        out, err, code = (row[2] if row else b""), UNCONFIGURED, 0
+    elif row is None:
+        # Nobody knows who is calling: 2 blocks wherever an exit code does.
+        out, err, code = b"", b"hookline: " + REASON + b"\n", 2
+    else:
+        out, err, _, code, _ = row
+    arrived = deliver(out, err, until)
+    line = b"" if err.endswith(b"\n") else b"\n"
+    deliver(b"", line + f"hookline-client: {why}\n".encode(), until)
+    return code if arrived else _report_undelivered(words)
+
+
+def _report_undelivered(words: "Words") -> int:
+    """The exit code when stdout could not be written: 2 closes a gate, 1 has no effect."""
+    # Codex and Gemini CLI take an exit code of 2 for nothing when stderr is empty.
+    line = b"hookline: the answer could not be written to stdout\n"
+    deliver(b"", line, time.monotonic() + GRACE)
+    row = _row(words)
+    return 2 if row is None or row[4] else 1
+
+
+def _row(words: "Words") -> "Row | None":
+    """The row of an event; the dialect's row without a name for one it does not know."""
+    try:
+        return _row_in(_table(), words)
+    except Exception:  # it is damaged, or cannot be read: then only the exit code is left to us
+        return None
+
+
+def _table() -> list[str]:
+    file = posix.open(f"{_folder()}/last_answers.txt", posix.O_RDONLY)
+    try:
+        return posix.read(file, LARGEST_TABLE).decode().splitlines()
+    finally:
+        posix.close(file)
+
+
+def _row_in(lines: list[str], words: "Words") -> "Row | None":
+    texts = [line[2:].replace("\\n", "\n").encode() for line in lines if line.startswith("= ")]
+    general = None
+    for dialect, event, *cells in [line.split(" ") for line in lines if line[0] != "="]:
+        if dialect == words[0] and event in (words[1], "-"):
+            out, err, passing, code, closes = map(int, cells)
+            row = (texts[out], texts[err], texts[passing], code, bool(closes))
+            if event != "-":
+                return row
+            general = row
+    return general
+
+
+def _may_be_configured(values: dict[str, str], cwd: bytes | None) -> bool:
+    """Whether there may be anything to guard; whatever we cannot look at counts as configured."""
+    # A config that was named is meant, and an environment that is believed may name more.
+    if "--config" in values or "--trust-env" in values:
+        return True
+    person = _home_of_user()
+    user, home = values.get("--user-config", ""), values.get("--home")
+    if not user.startswith("/"):
+        user = person and f"{person}/.config"
+    if home is None:
+        home = person and f"{person}/.local/state/hookline"
+    # A home that is no whole path leads from a directory that we may have left.
+    if not user or not home.startswith("/"):
+        return True
+    return (
+        _may_exist("/etc/hookline/hookline.yaml")
+        or _may_exist(f"{user}/hookline/hookline.yaml")
+        or _may_hold_something(f"{home}/trust")
+        or _project_may_have_config(cwd)
+    )
+
+
+def _home_of_user() -> str:
+    """From the user database; empty when it does not say."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(posix.getuid()).pw_dir
+    except KeyError:
+        return ""
+
+
+def _may_exist(path: str | bytes) -> bool:
+    try:
+        posix.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _may_hold_something(directory: str) -> bool:
+    try:
+        return bool(posix.listdir(directory))
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+
+
+def _project_may_have_config(cwd: bytes | None) -> bool:
+    if cwd is None or not cwd.startswith(b"/"):
+        return True
+    while True:
+        if _may_exist(cwd + b"/hookline.yaml") or _may_exist(cwd + b"/.hookline/hookline.yaml"):
+            return True
+        if not cwd:
+            return False
+        cwd = cwd.rpartition(b"/")[0]

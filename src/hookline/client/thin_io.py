@@ -1,6 +1,7 @@
-"""Waiting, signals and the agent's own descriptors, for the thin client in Python.
+"""Waiting, signals, the agent's own descriptors and the talk with whoever judges.
 
-Keeps the rules of io.c, one to one; see there.
+Keeps the rules of io.c and exchange.c, one to one; see there. `hookline hook` and the daemon keep
+them, too. Imports only modules written in C: the thin client waits for them at each event.
 """
 
 import _thread
@@ -8,11 +9,29 @@ import posix
 import select
 import time
 
-__all__ = ["GRACE", "Signals", "deliver", "hold_standard_descriptors", "wait"]
+__all__ = [
+    "GRACE",
+    "Refused",
+    "Signals",
+    "Talk",
+    "Unanswered",
+    "deliver",
+    "find_directory",
+    "find_number",
+    "find_run_dir",
+    "hold_standard_descriptors",
+    "is_ours_alone",
+    "read_payload",
+    "wait",
+]
 
 TYPE_CHECKING = False  # spares us the import of typing
 if TYPE_CHECKING:
     import signal as _signal
+    from _socket import socket as Socket
+    from typing import TextIO
+
+    Reply = tuple[bytes, bytes, int]
 else:
     import _signal  # what `signal` wraps in enumerations, at the price of a millisecond
 
@@ -86,13 +105,33 @@ def hold_standard_descriptors() -> None:
                 posix.open("/", posix.O_RDONLY)
 
 
-def deliver(out: bytes, err: bytes, until: float) -> bool:
+def find_number(stream: "TextIO | None") -> int:
+    """Its descriptor; -1 when that was closed, and may be another file by now."""
+    return -1 if stream is None else stream.fileno()
+
+
+def read_payload(number: int, until: float) -> "bytes | None":
+    """All that comes, to its end; None when it is late, or when we were told to end."""
+    pieces: list[bytes] = []
+    while wait({number: select.POLLIN}, until) and time.monotonic() < until:
+        try:
+            piece = posix.read(number, 1 << 20)
+        except BlockingIOError:
+            continue
+        if not piece:
+            return b"".join(pieces)
+        pieces.append(piece)
+    return None
+
+
+def deliver(out: bytes, err: bytes, until: float, numbers: tuple[int, int] = (1, 2)) -> bool:
     """Write both streams at once; False when stdout could not be written to its end.
 
     They are shared with whoever started us, so they are never made non-blocking: a write may wait
     for ever, and Python begins one anew that a signal interrupts. So each has a thread.
     """
-    streams = [_Stream(number, text) for number, text in ((1, out), (2, err)) if text]
+    pairs = zip(numbers, (out, err), strict=True)
+    streams = [_Stream(number, text) for number, text in pairs if text]
     for stream in streams:
         stream.start(until)
     for stream in streams:
@@ -150,3 +189,147 @@ class _Stream:
             if time.monotonic() >= until:
                 break
         return until
+
+
+# The daemon, and what is said to it
+
+
+def find_directory() -> tuple[bytes, bool]:
+    """Where we are, or were before it was removed; empty when nobody can say it. And if it is gone.
+
+    The name that it had still tells whose project this is.
+    """
+    try:
+        return posix.getcwdb(), False
+    except OSError:
+        pass
+    try:
+        name, deleted, rest = posix.readlink(b"/proc/self/cwd").rpartition(b" (deleted)")
+        removed = posix.stat(".").st_nlink == 0  # else it may be called so, and be out of reach
+    except OSError:
+        return b"", True
+    known = removed and deleted and not rest and name.startswith(b"/")
+    return (name if known else b""), True
+
+
+def find_run_dir(
+    home: str, version: str, *, users: str = "/run/user", mounts: "str | None" = None
+) -> str:
+    """Where the socket of the daemon is; it asks no variable.
+
+    ``mounts`` tells one set of mounts from another. A container that shares our directories has
+    other files under the same names, so its daemon must not judge for us, nor ours for it.
+    """
+    key = 0xCBF29CE484222325
+    for byte in f"{home}\0{version}\0{_mounts() if mounts is None else mounts}".encode(
+        "utf-8", "surrogateescape"
+    ):
+        key = (key ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    own = f"{users}/{posix.getuid()}"
+    try:
+        is_private = is_ours_alone(posix.lstat(own))
+    except OSError:
+        is_private = False
+    return f"{own}/hookline-{key:016x}" if is_private else f"{home}/run-{key:016x}"
+
+
+def _mounts() -> str:
+    """The number of the namespace that we see our files in; empty where there is none."""
+    try:
+        return str(posix.stat("/proc/self/ns/mnt").st_ino)
+    except OSError:
+        return ""
+
+
+def is_ours_alone(found: posix.stat_result) -> bool:
+    """Whether this is a directory that nobody else can look into or write to."""
+    return found.st_mode == 0o040700 and found.st_uid == posix.getuid()
+
+
+class Unanswered(Exception):
+    """There is no answer, and this is why."""
+
+
+class Refused(Unanswered):
+    """The event was turned away before any of its hooks ran."""
+
+
+class Talk:
+    """One request and what comes back."""
+
+    def __init__(self, socket: "Socket", request: bytes) -> None:
+        socket.setblocking(False)
+        self._socket = socket
+        self._left = memoryview(request)
+        self._heard = bytearray()
+        self.acknowledged = False
+
+    def converse(self, deadline: float, acknowledged_by: float, silent_for: float) -> "Reply":
+        """The answer. Raises Unanswered."""
+        patience = acknowledged_by
+        number = self._socket.fileno()
+        self._send_some()
+        while True:
+            events = select.POLLIN | (select.POLLOUT if self._left else 0)
+            ready = wait({number: events}, min(patience, deadline))
+            if not ready:
+                over = time.monotonic() >= deadline
+                late = "the time that it had is over" if over else "the daemon was silent too long"
+                raise Unanswered(late)
+            if ready[number] & select.POLLOUT:
+                self._send_some()
+            if ready[number] & ~select.POLLOUT:
+                ended = self._hear_some()
+                answer = self._understood()
+                if answer is not None:
+                    return answer
+                if ended:
+                    raise Unanswered("the process that was asked ended without an answer")
+                if self.acknowledged:
+                    patience = time.monotonic() + silent_for
+            if time.monotonic() >= deadline:
+                raise Unanswered("the time that it had is over")
+
+    def _send_some(self) -> None:
+        try:
+            while self._left:
+                self._left = self._left[self._socket.send(self._left) :]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._left = self._left[:0]  # it takes no more; it may still have something to say
+
+    def _hear_some(self) -> bool:
+        try:
+            piece = self._socket.recv(1 << 18)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+        self._heard += piece
+        return not piece
+
+    def _understood(self) -> "Reply | None":
+        heard = self._heard
+        while heard:
+            kind = heard[0]
+            if kind in b"AK":
+                self.acknowledged = self.acknowledged or kind == ord("A")
+                del heard[:1]
+            elif kind in b"VB":
+                if len(heard) < 3 or len(heard) - 3 < int.from_bytes(heard[1:3], "big"):
+                    return None
+                raise Refused("the daemon turned the event away")
+            elif kind == ord("R"):
+                return _answer(heard)
+            else:
+                raise Unanswered("what came back is not the protocol")
+        return None
+
+
+def _answer(heard: bytearray) -> "Reply | None":
+    end = 10 + int.from_bytes(heard[2:6], "big")
+    last = end + int.from_bytes(heard[6:10], "big")
+    if len(heard) < 10 or len(heard) < last:
+        return None
+    return bytes(heard[10:end]), bytes(heard[end:last]), heard[1]

@@ -2,17 +2,17 @@
 
 import os
 import signal
-import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from struct import unpack
+from math import inf
 from time import monotonic
 
 import msgspec
 from msgspec import Struct
 
 from hookline._version import __version__
+from hookline.client.thin_io import Talk, Unanswered
 from hookline.daemon.frames import encode_request
 from hookline.daemon.instance import Holder, connect, find_holder, is_held_by, peer_pid
 from hookline.model.errors import HooklineError
@@ -58,10 +58,11 @@ class Status(Struct, frozen=True, kw_only=True):
 
 def ask(home: str, argv: tuple[str, ...], *, version: str, timeout: float = 2.0) -> Reply | None:
     """The daemon's answer; None when there is no daemon, or none that answers."""
-    deadline = monotonic() + timeout
-    with suppress(OSError), connect(home, version, timeout) as sock:
-        sock.sendall(encode_request(argv, version=version, event=os.urandom(16).hex()))
-        return _read_reply(sock, deadline)
+    request = encode_request(argv, version=version, event=os.urandom(16).hex())
+    with suppress(OSError, Unanswered), connect(home, version, timeout) as sock:
+        # Keep-alives alone are no answer, so the whole has one deadline.
+        reply = Talk(sock, request).converse(monotonic() + timeout, inf, inf)
+        return Reply(stdout=reply[0], stderr=reply[1], exit_code=reply[2])
     return None
 
 
@@ -74,31 +75,6 @@ def ask_status(home: str, *, version: str, timeout: float = 2.0) -> Status | Non
         return msgspec.json.decode(reply.stdout, type=Status)
     except msgspec.MsgspecError:
         return None
-
-
-def _read_reply(sock: socket.socket, deadline: float) -> Reply | None:
-    while (kind := _read_exactly(sock, 1, deadline)) in {b"A", b"K"}:
-        pass
-    if kind != b"R":
-        return None  # refused
-    code, stdout, stderr = unpack(">BII", _read_exactly(sock, 9, deadline))
-    return Reply(
-        exit_code=code,
-        stdout=_read_exactly(sock, stdout, deadline),
-        stderr=_read_exactly(sock, stderr, deadline),
-    )
-
-
-def _read_exactly(sock: socket.socket, count: int, deadline: float) -> bytes:
-    got = bytearray()
-    while len(got) < count:
-        # Keep-alives alone are no answer, so the whole has one deadline.
-        sock.settimeout(max(deadline - monotonic(), 0.001))
-        more = sock.recv(count - len(got))
-        if not more:
-            raise ConnectionError("the daemon has is_gone")
-        got += more
-    return bytes(got)
 
 
 def stop(home: str, found: Holder) -> bool:

@@ -15,6 +15,7 @@ from struct import Struct as Layout
 import msgspec
 from msgspec import Struct
 
+from hookline.client.thin_io import find_run_dir, is_ours_alone
 from hookline.model.errors import HooklineError
 
 __all__ = [
@@ -24,7 +25,6 @@ __all__ = [
     "claim",
     "connect",
     "find_holder",
-    "find_run_dir",
     "is_held_by",
     "peer_pid",
     "peer_uid",
@@ -57,42 +57,6 @@ class Holder(Struct, frozen=True):
     version: str
     started: float
     """Seconds since 1970."""
-
-
-def find_run_dir(
-    home: str, version: str, *, users: str = "/run/user", mounts: str | None = None
-) -> str:
-    """Where the socket is. Clients follow the same rule, so it asks no variable.
-
-    ``mounts`` tells one set of mounts from another. A container that shares our directories has
-    other files under the same names, so its daemon must not judge for us, nor ours for it.
-    """
-    uid = os.getuid()
-    mounts = _read_mounts() if mounts is None else mounts
-    named = f"{home}\0{version}\0{mounts}".encode("utf-8", "surrogateescape")
-    key = f"{_fnv1a(named):016x}"
-    own = f"{users}/{uid}"
-    with suppress(OSError):
-        found = os.lstat(own)
-        private = stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o700
-        if private and found.st_uid == uid:
-            return f"{own}/hookline-{key}"
-    return f"{home}/run-{key}"
-
-
-def _read_mounts() -> str:
-    """The number of the namespace that we see our files in; empty where there is none."""
-    try:
-        return str(os.stat("/proc/self/ns/mnt").st_ino)
-    except OSError:
-        return ""
-
-
-def _fnv1a(data: bytes) -> int:
-    value = 0xCBF29CE484222325
-    for byte in data:
-        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
-    return value
 
 
 class Claim:
@@ -278,8 +242,7 @@ def connect(home: str, version: str, timeout: float) -> socket.socket:
     directory = os.open(path, _DIRECTORY)
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        found = os.fstat(directory)
-        if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) != 0o700:
+        if not is_ours_alone(os.fstat(directory)):
             raise PermissionError(f"{path} is not a directory of ours alone")
         sock.settimeout(timeout)
         sock.connect(_find_address(directory, path, _SOCKET))

@@ -11,18 +11,27 @@ from typing import Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.failing import failure
 from hookline.engine.merge import disagreements, fit, merge
 from hookline.engine.plan import Bound, Tier, plan
-from hookline.engine.rewrites import Held, check_env
-from hookline.model.answers import BLOCKING, NOT_ASKED, PASS, Answer, Verdict
-from hookline.model.errors import HandlerAnswerError, HandlerTimeout
+from hookline.model.answers import (
+    BLOCKING,
+    NOT_ASKED,
+    PASS,
+    Answer,
+    Rewrite,
+    Verdict,
+    deny,
+    notice,
+)
+from hookline.model.errors import HandlerAnswerError, HandlerError, HandlerTimeout
 from hookline.model.events import Event
-from hookline.model.hook import Hook, Layer
+from hookline.model.hook import Hook, Layer, OnError
 from hookline.model.outcome import Outcome, Run, Substitution
 from hookline.model.ports import NOBODY, Call, Caller, Match
 from hookline.model.rewriting import native_input, rewritten
+from hookline.model.text import visible
 from hookline.model.tools import CANONICAL_TOOLS, ToolTable
+from hookline.model.variables import loads_code
 from hookline.model.waiting import needs_loop
 
 __all__ = ["Engine"]
@@ -45,7 +54,7 @@ class _Trail(Struct):
     said: list[tuple[Run, Answer]]
     substitutions: list[Substitution]
     ended: bool = False
-    held: Held | None = None
+    held: "_Held | None" = None
 
 
 class Engine:
@@ -116,7 +125,7 @@ class Engine:
             if not run.counts or answer is PASS:
                 continue
             if answer.rewrite:
-                trail.held = trail.held or Held()
+                trail.held = trail.held or _Held()
                 rewrite, kept = trail.held.over(answer.rewrite, run.hook)
                 trail.substitutions += kept
                 answer = replace(answer, rewrite=rewrite)
@@ -137,9 +146,9 @@ class Engine:
         try:
             answer, changed = fit(run.answer, event)
             if from_project and answer.rewrite.env:
-                check_env(answer.rewrite.env)
+                _check_env(answer.rewrite.env)
         except HandlerAnswerError as exc:
-            failed, answer = failure(hook, event, exc)
+            failed, answer = _explain_failure(hook, event, exc)
             run, changed = replace(run, answer=answer, failed=failed), []
         if answer.verdict is Verdict.ALLOW and from_project and not self._project_allow:
             why = f"`{hook.name}` is in a project file, and `project_allow` is not set"
@@ -229,7 +238,7 @@ def _run_instant(hooks: Sequence[Bound], event: Event, caller: Caller) -> tuple[
         except KeyboardInterrupt:
             raise
         except BaseException as exc:  # a hook that calls sys.exit() has failed, no more than that
-            failed, answer = failure(bound.hook, event, exc)
+            failed, answer = _explain_failure(bound.hook, event, exc)
             quiet = False
         now = perf_counter_ns()
         runs.append(Run(bound.hook, answer, now - started, failed, event))
@@ -258,7 +267,7 @@ def _begun(bound: Bound, event: Event, caller: Caller) -> Run | _Due | None:
     except KeyboardInterrupt:
         raise
     except BaseException as exc:
-        failed, answer = failure(bound.hook, event, exc)
+        failed, answer = _explain_failure(bound.hook, event, exc)
         return Run(bound.hook, answer, perf_counter_ns() - started, failed, event)
     return None if match is None else _Due(bound, event, caller, match, started)
 
@@ -289,7 +298,7 @@ async def _run_waiting(due: _Due) -> Run | None:
     except BaseException as exc:
         if isinstance(exc, asyncio.CancelledError) and _is_cancelled():
             raise  # it is the event that was given up, not the hook that failed
-        failed, answer = failure(hook, event, exc)
+        failed, answer = _explain_failure(hook, event, exc)
     return Run(hook, answer, perf_counter_ns() - due.started, failed, event)
 
 
@@ -346,3 +355,89 @@ def _sign(hooks: Sequence[Hook]) -> str:
     """A person who is held back reads by whom: each hook's name, file and line."""
     places = (f", {hook.source}" if hook.source.file else "" for hook in hooks)
     return "\n".join(f"— {hook.name}{place}" for hook, place in zip(hooks, places, strict=True))
+
+
+# What one file may rewrite of what another has rewritten, and what no project may
+
+
+class _Held:
+    """Who has rewritten what so far; a hook of a lower layer cannot take it back.
+
+    Guards judge rewritten input again, so no rewrite of it passes them. Output, prompts and the
+    rest have no guards: there the higher layer has the last word.
+    """
+
+    __slots__ = ("_by",)
+
+    def __init__(self) -> None:
+        self._by: dict[str, Hook] = {}
+
+    def over(self, rewrite: Rewrite, hook: Hook) -> tuple[Rewrite, list[Substitution]]:
+        """As much of a rewrite as this hook may do, and what became of the rest."""
+        kept: dict[str, Any] = {}
+        changed: list[Substitution] = []
+        for part in rewrite.parts():
+            if part == "input":
+                continue
+            if part == "env":
+                kept[part] = self._variables(rewrite, hook, changed)
+            elif not self._may(part, hook, changed):
+                kept[part] = None
+        return (replace(rewrite, **kept) if kept else rewrite), changed
+
+    def _variables(
+        self, rewrite: Rewrite, hook: Hook, changed: list[Substitution]
+    ) -> dict[str, Any] | None:
+        env = rewrite.env or {}
+        return {name: env[name] for name in env if self._may(f"env.{name}", hook, changed)} or None
+
+    def _may(self, part: str, hook: Hook, changed: list[Substitution]) -> bool:
+        other = self._by.setdefault(part, hook)
+        if other.source.layer >= hook.source.layer:
+            self._by[part] = hook
+            return True
+        changed.append(
+            Substitution(
+                f"rewrite of {part} by `{hook.name}`",
+                f"rewrite of {part} by `{other.name}`",
+                f"{other.source} outranks {hook.source}",
+            )
+        )
+        return False
+
+
+def _check_env(variables: Iterable[str]) -> None:
+    """Raises HandlerAnswerError for a variable by which a project would choose what runs."""
+    names = [name for name in variables if loads_code(name)]
+    if names:
+        raise HandlerAnswerError(
+            f"`rewrite.env` sets {', '.join(names)}, which chooses code that programs load; "
+            "only the user's own config may"
+        )
+
+
+# What it means that a hook failed
+
+
+def _explain_failure(hook: Hook, event: Event, exc: BaseException) -> tuple[str, Answer]:
+    """Law 3: what a hook's failure means is the hook's own choice, within what the event can do."""
+    what = _name_failure(exc, hook)
+    text = f"hook `{hook.name}` failed: {what}"
+    if hook.on_error is OnError.BLOCK and not event.continues and (event.gate or event.hides):
+        reason = f"{text}. It guards this, so this is blocked until it works again."
+        return what, deny(reason)
+    where = f" ({hook.source})" if hook.source.file else ""
+    return what, PASS if hook.on_error is OnError.IGNORE else notice(f"{text}{where}")
+
+
+def _name_failure(exc: BaseException, hook: Hook) -> str:
+    """What happened, in words; never empty, whatever the exception makes of itself."""
+    try:
+        text = visible(str(exc))
+    except Exception:
+        text = "(it cannot be shown)"
+    if isinstance(exc, HandlerError):
+        return text or type(exc).__name__
+    if isinstance(exc, TimeoutError):
+        return text or f"no answer within {hook.timeout:g} s"
+    return f"{type(exc).__name__}: {text}" if text else type(exc).__name__

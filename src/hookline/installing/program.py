@@ -53,7 +53,7 @@ def is_own(words: Sequence[str]) -> bool:
     """Whether these words start this very hookline, or the one that the person has on PATH."""
     python = sys.executable
     scripts = [(os.path.join(folder, "hookline"),) for folder in _folders()]
-    clients = [(str(PROGRAM), python), (python, "-I", "-S", "-E", str(SCRIPT), python)]
+    clients = [(PROGRAM, python), (python, "-I", "-S", "-E", SCRIPT, python)]
     calls = [("hookline",), (python, *_AS_MODULE), *scripts, *clients]
     return _resolve(words) in map(_resolve, calls)
 

@@ -32,7 +32,6 @@ async def answer(call: Call, parts: Parts) -> Reply:
             client=client,
             entry=call.options.entry,
             timeout=call.time_left(),
-            again=exchange.again,
         )
         reply = exchange.encode(outcome)  # at least as strict for every reader
     except Exception as exc:

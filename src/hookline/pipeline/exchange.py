@@ -5,7 +5,7 @@ However far it got, the client can be answered, and the journal told.
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ class Exchange:
 
     __slots__ = (
         *("call", "at", "started", "named", "name", "client"),
-        *("event", "again", "outcome", "failure"),
+        *("event", "outcome", "failure"),
     )
 
     def __init__(self, call: Call) -> None:
@@ -45,8 +45,6 @@ class Exchange:
         self.named, self.name = find_words(call.argv)
         self.client: Client | None = None
         self.event: Event | None = None
-        self.again: Callable[[], Event] | None = None
-        """Reads the event once more, where that depends on nobody else."""
         self.outcome: Outcome | None = None
         self.failure = ""
 
@@ -61,8 +59,6 @@ class Exchange:
         joint = find_joint_client(self.named, self.name, call.payload, call.env)
         if joint is not None:
             self.client = joint
-        elif named is not None:
-            self.again = partial(named.decode, call.payload, self.name)
         if "\0" in call.cwd:
             raise DecodeError("the directory that it was called in has a NUL character in its name")
         _ = call.options  # a mistake on the line is told before one in the payload

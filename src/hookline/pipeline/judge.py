@@ -3,7 +3,7 @@ follow-ups, denials, and what the model or the person has yet to be told.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import Protocol, cast
 
@@ -54,14 +54,10 @@ async def judge_once(
     entry: str,
     client: Client | None = None,
     timeout: float | None = None,
-    again: Callable[[], Event] | None = None,
 ) -> Outcome:
-    """As ``judge``; but a call that was answered through another entry is not judged again.
-
-    ``again`` reads the same event once more, so that this one need not be kept to compare.
-    """
+    """As ``judge``; but a call that was answered through another entry is not judged again."""
     client = client or registry.dialect(event.dialect)
-    arrival = Arrival.of(event, callers=client.ids, entry=entry, policy=app.policy, again=again)
+    arrival = Arrival.of(event, callers=client.ids, entry=entry, policy=app.policy)
     started = monotonic()
     async with app.answers.once(arrival, timeout=timeout) as slot:
         if slot.known is not None:

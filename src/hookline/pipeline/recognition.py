@@ -7,7 +7,7 @@ import os
 from codecs import BOM_UTF8
 from collections.abc import Collection, Mapping
 from enum import IntEnum
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import msgspec
@@ -55,7 +55,7 @@ class EventForm(Struct, frozen=True, forbid_unknown_fields=True):
     """No other client names an event like this."""
 
 
-class Form(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+class Form(Struct, frozen=True, forbid_unknown_fields=True):
     """One way in which a client writes its payloads.
 
     A key is written as ``name``, ``name:text`` (or number, object), ``name=one|other`` for its
@@ -76,43 +76,18 @@ class Form(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
         """How well a payload fits this form. ``event`` is the one on the command line."""
         said = data.get(self.names) if self.names else None
         own = self.events.get(said if isinstance(said, str) else event or "", _ANY)
-        sought = self._sought(own)
-        known_event = own is not _ANY and (said is None or isinstance(said, str))
-        if not known_event or len(data) > _MOST_KEYS:
-            return self._judge_keys(data, said, own, sought)
-        # All that the judgement of such an event rests on.
-        met = [_holds(data.get(name), sign, rest) for name, sign, rest in sought.conditions]
-        seen = (said, *data, *met)
-        known = sought.judged.get(seen)
-        if known is None:
-            known = self._judge_keys(data, said, own, sought)
-            if sum(map(len, data)) < _LONGEST_SEEN:
-                if len(sought.judged) >= _MOST_SEEN:
-                    sought.judged.clear()
-                sought.judged[seen] = known
-        return known
-
-    def _judge_keys(
-        self, data: Mapping[str, Any], said: Any, own: EventForm, sought: "_Sought"
-    ) -> Likeness:
-        never, needed, marks = sought.never, sought.needed, sought.marks
-        if _has_any(data, never):
-            plain = min(never.plain.intersection(data), default="")
-            stray = plain or next(key for key in never.all if _has(data, key))
-            return Likeness(Fit.FOREIGN, f"it never sends `{stray}`")
+        for key in (*self.never, *own.never):
+            if key not in own.needs and _has(data, key):
+                return Likeness(Fit.FOREIGN, f"it never sends `{key}`")
         if isinstance(said, str) and said not in self.events and not self._is_alike(said):
             return Likeness(Fit.FOREIGN, f"it has no event `{said[:60]}`")
-        missing = []
-        if not _has_all(data, needed):
-            missing = [key for key in needed.all if not _has(data, key)]
-        mark = ""
-        for name, keys in marks:
-            if _has_all(data, keys):
-                mark = name
-                break
+        needed = (*((self.names,) if self.names else ()), *self.needs, *own.needs)
+        missing = [key for key in needed if not _has(data, key)]
+        marks = (mark for mark in self.marks if all(_has(data, key) for key in mark.split("+")))
+        mark = next(marks, "")
         if self.always_marked and not mark:
             return Likeness(Fit.FOREIGN, f"it always sends `{self.marks[0]}`")
-        if missing and len(missing) == len(needed.all):
+        if missing and len(missing) == len(needed):
             return Likeness(Fit.FOREIGN, "it sends nothing of what is there")
         if missing:
             return Likeness(Fit.LACKING, f"it always sends `{missing[0]}`", len(missing))
@@ -121,21 +96,6 @@ class Form(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
         if mark or own.sure:
             return Likeness(Fit.SURE, f"only it sends `{mark or said}`")
         return Likeness(Fit.POSSIBLE, "it could have sent this")
-
-    def _sought(self, own: EventForm) -> "_Sought":
-        # By identity: a form keeps its events, and to hash one takes longer than to look it up.
-        kept = self._kept.get(id(own))
-        if kept is None:
-            needs = (*((self.names,) if self.names else ()), *self.needs, *own.needs)
-            never = tuple(each for each in (*self.never, *own.never) if each not in own.needs)
-            marks = tuple((mark, _Keys.of(tuple(mark.split("+")))) for mark in self.marks)
-            kept = _Sought(_Keys.of(never), _Keys.of(needs), marks)
-            self._kept[id(own)] = kept
-        return kept
-
-    @cached_property
-    def _kept(self) -> "dict[int, _Sought]":
-        return {}
 
     def _is_alike(self, name: str) -> bool:
         """Whether an event that we do not know is spelled as this client spells its events."""
@@ -170,9 +130,6 @@ class Shape(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _ANY = EventForm()
-_MOST_SEEN = 64
-_MOST_KEYS = 64
-_LONGEST_SEEN = 2_000
 _KINDS: Mapping[str, tuple[type, ...]] = {
     "text": (str,),
     "number": (int, float),
@@ -180,57 +137,13 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 }
 
 
-class _Keys(Struct, frozen=True):
-    """Some keys, taken apart once: every event of every agent is asked for them."""
-
-    all: tuple[str, ...]
-    plain: frozenset[str]
-    """Those that need only be there."""
-    others: tuple[tuple[str, str, str], ...]
-    """The name, the sign and the condition of the rest."""
-
-    @classmethod
-    def of(cls, keys: tuple[str, ...]) -> "_Keys":
-        apart = [_taken_apart(key) for key in keys]
-        plain = frozenset(name for name, sign, _ in apart if not sign)
-        return cls(keys, plain, tuple(each for each in apart if each[1]))
-
-
-class _Sought:
-    """What an event of a form never has, what it always has, and each mark of the client."""
-
-    __slots__ = ("conditions", "judged", "marks", "needed", "never")
-
-    def __init__(self, never: _Keys, needed: _Keys, marks: tuple[tuple[str, _Keys], ...]) -> None:
-        self.never, self.needed, self.marks = never, needed, marks
-        every = (never, needed, *(keys for _, keys in marks))
-        self.conditions = tuple(dict.fromkeys(each for keys in every for each in keys.others))
-        """All that counts beside which keys there are."""
-        self.judged: dict[tuple[object, ...], Likeness] = {}
-        """A client's payloads of one event have the same keys, nearly always."""
-
-
-def _is_met(data: Mapping[str, Any], condition: tuple[str, str, str]) -> bool:
-    name, sign, rest = condition
-    return _holds(data.get(name), sign, rest)  # None, like what is not there, meets no condition
-
-
-def _has_all(data: Mapping[str, Any], keys: _Keys) -> bool:
-    return data.keys() >= keys.plain and all(_is_met(data, each) for each in keys.others)
-
-
-def _has_any(data: Mapping[str, Any], keys: _Keys) -> bool:
-    if not keys.plain.isdisjoint(data):
-        return True
-    return any(_is_met(data, each) for each in keys.others)
-
-
 def _has(data: Mapping[str, Any], key: str) -> bool:
-    name, sign, rest = _taken_apart(key)
+    name, sign, rest = _split_key(key)
     return name in data and (not sign or _holds(data[name], sign, rest))
 
 
-def _taken_apart(key: str) -> tuple[str, str, str]:
+@cache  # there are as many as the shapes name, and every event of every agent asks for them
+def _split_key(key: str) -> tuple[str, str, str]:
     for sign in ":=~":
         name, found, rest = key.partition(sign)
         if found:

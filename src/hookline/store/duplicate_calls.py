@@ -10,7 +10,6 @@ import fcntl
 import hmac
 import os
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -24,7 +23,6 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from hookline.model.answers import PASS, Answer, Verdict
-from hookline.model.errors import HooklineError
 from hookline.model.events import Event, ToolEvent
 from hookline.model.outcome import Outcome, Substitution
 from hookline.model.rewriting import rewritten
@@ -49,12 +47,8 @@ _LARGEST = 1 << 20
 # Of 256 calls, how many look for what is too old: each look reads the whole directory.
 _SWEEPS = 16
 
-# In memory, of the calls of one kind in one session; fewer where all came through one entry, as
-# nearly always: what is kept would only push what is needed out of the processor's caches.
-_MOST_GROUPS = 256
-_MOST_CALLS, _FEW_CALLS = 64, 16
-# An event longer than this is known by its digest alone, and not kept for one.
-_KEPT_WHOLE = 1 << 16
+# In memory.
+_MOST_CALLS = 4096
 
 
 class Arrival(Struct, frozen=True, kw_only=True, dict=True):
@@ -66,23 +60,15 @@ class Arrival(Struct, frozen=True, kw_only=True, dict=True):
     """Which line of which hook file this is, as well as the command line tells."""
     policy: str = ""
     """By whose hooks it is judged: what one has let through, another may not."""
-    again: Callable[[], Event] | None = None
-    """Reads the same event once more; None where only the event itself has it."""
 
     @classmethod
     def of(
-        cls,
-        event: Event,
-        *,
-        callers: Sequence[str],
-        entry: str,
-        policy: str = "",
-        again: Callable[[], Event] | None = None,
+        cls, event: Event, *, callers: Sequence[str], entry: str, policy: str = ""
     ) -> "Arrival | None":
         """None for an event of no session, which nothing ties to an earlier one."""
         if not event.session_id:
             return None
-        return cls(event=event, callers="+".join(callers), entry=entry, policy=policy, again=again)
+        return cls(event=event, callers="+".join(callers), entry=entry, policy=policy)
 
     @cached_property
     def content(self) -> bytes:
@@ -90,21 +76,19 @@ class Arrival(Struct, frozen=True, kw_only=True, dict=True):
 
         Empty where there is none: then nothing is the same.
         """
-        return _digest(self.event, self.callers, self.policy)
-
-
-def _digest(event: Event, callers: str, policy: str) -> bytes:
-    bare = replace(event, id="", time=_EPOCH, raw=Raw(b"null"), native_event="", dialect=callers)
-    if isinstance(bare, ToolEvent) and bare.tool.kind not in {ToolKind.OTHER, ToolKind.MCP}:
-        # One client may have two names for a tool, by the spelling of the event.
-        bare = replace(bare, tool=replace(bare.tool, name=""))
-    try:
-        encoded = msgspec.json.encode(bare)
-    except UnicodeEncodeError:
-        return b""
-    digest = sha256(policy.encode() + b"\0")
-    digest.update(encoded)  # which may be long, and is not copied
-    return digest.digest()
+        event = replace(
+            self.event, id="", time=_EPOCH, raw=Raw(b"null"), native_event="", dialect=self.callers
+        )
+        if isinstance(event, ToolEvent) and event.tool.kind not in {ToolKind.OTHER, ToolKind.MCP}:
+            # One client may have two names for a tool, by the spelling of the event.
+            event = replace(event, tool=replace(event.tool, name=""))
+        try:
+            encoded = msgspec.json.encode(event)
+        except UnicodeEncodeError:
+            return b""
+        digest = sha256(self.policy.encode() + b"\0")
+        digest.update(encoded)  # which may be long, and is not copied
+        return digest.digest()
 
 
 class Answered(Struct, frozen=True):
@@ -207,43 +191,20 @@ class Slot:
 class _Call:
     """One call in memory: through which entries it came, and what the first was answered."""
 
-    __slots__ = (
-        *("_clock", "_content", "_is_large", "_settled", "_source"),
-        *("at", "entries", "is_open", "known"),
-    )
-
-    def __init__(self, arrival: Arrival, clock: Callable[[], float]) -> None:
-        self.entries = {arrival.entry}
+    def __init__(self, entry: str, clock: Callable[[], float]) -> None:
+        self.entries = {entry}
         self.known: Answered | None = None
-        self.at = 0.0
-        self.is_open = True
-        """Whether its first answer is still to come."""
         self._clock = clock
+        self._at = 0.0
+        self._is_open = True
+        """Whether its first answer is still to come."""
         self._settled: asyncio.Event | None = None
-        self._content: bytes | None = None
-        # Only the payload is kept until a digest is needed: the event takes many times as much.
-        event = arrival.event
-        self._is_large = memoryview(event.raw).nbytes > _KEPT_WHOLE
-        read = None if self._is_large else arrival.again
-        self._source = read or (lambda: event), arrival.callers, arrival.policy
-
-    @property
-    def content(self) -> bytes:
-        """The digest of the call; made when another one might be the same."""
-        if self._content is None:
-            read, callers, policy = self._source
-            try:
-                self._content = _digest(read(), callers, policy)
-            except HooklineError:
-                self._content = b""
-            self._source = _read_nothing, "", ""
-        return self._content
 
     async def wait(self, seconds: float) -> Answered | None:
         """The first answer; None when there is none after so many seconds, or it is old."""
-        if self.is_open:
+        if self._is_open:
             await needs_loop()
-        if self.is_open:  # still: meanwhile others went on
+        if self._is_open:  # still: meanwhile others went on
             import asyncio
 
             self._settled = self._settled or asyncio.Event()
@@ -251,19 +212,13 @@ class _Call:
                 await asyncio.wait_for(self._settled.wait(), seconds)
             except TimeoutError:
                 return None
-        return self.known if 0 <= self._clock() - self.at <= FRESH else None
+        return self.known if 0 <= self._clock() - self._at <= FRESH else None
 
     def settle(self, answered: Answered | None) -> None:
         """As a claim says it."""
-        self.known, self.at, self.is_open = answered, self._clock(), False
+        self.known, self._at, self._is_open = answered, self._clock(), False
         if self._settled is not None:
             self._settled.set()
-        if self._is_large:
-            _ = self.content
-
-
-def _read_nothing() -> Event:
-    raise HooklineError("the event is not kept: its digest is")
 
 
 class _Known(Struct, frozen=True):
@@ -275,58 +230,29 @@ class _Known(Struct, frozen=True):
         """It was."""
 
 
-class _Group:
-    """The last calls of one kind in one session."""
-
-    __slots__ = ("calls", "entries", "is_shared")
-
-    def __init__(self) -> None:
-        self.calls: deque[_Call] = deque(maxlen=_MOST_CALLS)
-        self.entries: set[str] = set()
-        """Those that a call came through first."""
-        self.is_shared = False
-        """Whether one came through a second entry."""
-
-    def add(self, call: _Call, entry: str) -> _Call:
-        """Another call, which came through this entry."""
-        self.calls.append(call)
-        self.entries.add(entry)
-        while len(self.calls) > _FEW_CALLS and len(self.entries) == 1 and not self.is_shared:
-            self.calls.popleft()
-        return call
-
-    def find_equal(self, arrival: Arrival) -> _Call | None:
-        """The latest equal call, unless it came through this entry: then it is done again."""
-        for call in reversed(self.calls):
-            if arrival.content and call.content == arrival.content:
-                return None if arrival.entry in call.entries else call
-        return None
-
-
 class MemoryShelf:
-    """In the memory of a process that hears of every call: the last few hundred."""
+    """In the memory of a process that hears of every call: the last few thousand."""
 
     def __init__(self, *, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        self._groups: dict[tuple[object, ...], _Group] = {}
+        self._calls: dict[bytes, _Call] = {}
 
-    async def claim(self, arrival: Arrival, wait: float) -> Claim:
+    async def claim(self, arrival: Arrival, wait: float) -> Claim | None:
         """As the port says."""
-        key = (arrival.event.session_id, type(arrival.event), arrival.policy)
-        group = self._groups.get(key)
-        if group is None:
-            while len(self._groups) >= _MOST_GROUPS:
-                del self._groups[next(iter(self._groups))]
-            group = self._groups[key] = _Group()
-        # Nearly always all came through one entry, and then nothing need be compared.
-        if len(group.entries) > (arrival.entry in group.entries):
-            earlier = group.find_equal(arrival)
-            known = None if earlier is None else await earlier.wait(wait)
-            if earlier is not None and known is not None:
+        if not arrival.content:
+            return None
+        earlier = self._calls.get(arrival.content)
+        # Through an entry that it came through before, it is done again.
+        if earlier is not None and arrival.entry not in earlier.entries:
+            known = await earlier.wait(wait)
+            if known is not None:
                 earlier.entries.add(arrival.entry)
-                group.is_shared = True
                 return _Known(known)
-        return group.add(_Call(arrival, self._clock), arrival.entry)
+        while len(self._calls) >= _MOST_CALLS:
+            del self._calls[next(iter(self._calls))]
+        self._calls.pop(arrival.content, None)  # to become the newest
+        call = self._calls[arrival.content] = _Call(arrival.entry, self._clock)
+        return call
 
 
 class _Record(Struct, frozen=True, kw_only=True):

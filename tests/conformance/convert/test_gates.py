@@ -31,8 +31,8 @@ PAIRS = [pytest.param(a, b, id=f"{a}-{b}") for a in NAMES for b in NAMES if a !=
 
 
 @pytest.fixture
-def machine(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> Machine:
-    return Machine(tmp_path, capsysbinary)
+def machine(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Machine:
+    return Machine(tmp_path, capfdbinary)
 
 
 def example(name: str, native: str, **fields: Any) -> Event:

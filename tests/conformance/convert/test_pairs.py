@@ -46,9 +46,9 @@ def test_the_new_file_is_read_without_a_flaw(a: str, b: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("a", "b"), PAIRS)
 def test_what_the_program_denies_is_denied_by_the_new_client(
-    a: str, b: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+    a: str, b: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    machine = Machine(tmp_path / "machine", capsysbinary)
+    machine = Machine(tmp_path / "machine", capfdbinary)
     done = converted(a, b, machine.project)
     denied = effects(b, dict(done.files), "rm MK_BAD", machine.project, machine)
     assert denied
@@ -72,9 +72,9 @@ def test_the_line_in_the_new_file_denies_when_the_client_starts_it(b: str, tmp_p
 
 @pytest.mark.parametrize("b", NAMES)
 def test_what_the_program_lets_pass_is_left_to_the_new_client(
-    b: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+    b: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    machine = Machine(tmp_path / "machine", capsysbinary)
+    machine = Machine(tmp_path / "machine", capfdbinary)
     done = converted(another(b), b, machine.project)
     for effect in effects(b, dict(done.files), "ls", machine.project, machine):
         assert not effect.failed
@@ -103,9 +103,9 @@ def test_a_file_for_its_own_platform_stays_as_it_is(name: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("a", NAMES)
 def test_a_portable_config_denies_what_the_program_denied(
-    a: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+    a: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    machine = Machine(tmp_path / "machine", capsysbinary)
+    machine = Machine(tmp_path / "machine", capfdbinary)
     done = converted(a, HOOKLINE, machine.project)
     (content,) = done.files.values()
     config = machine.write("portable.yaml", content.decode())
@@ -120,9 +120,9 @@ def test_a_portable_config_denies_what_the_program_denied(
 
 @pytest.mark.parametrize("b", NAMES)
 def test_a_hook_file_of_ours_denies_through_every_client(
-    b: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+    b: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    machine = Machine(tmp_path / "machine", capsysbinary)
+    machine = Machine(tmp_path / "machine", capfdbinary)
     config = machine.write(
         "portable.yaml",
         "version: 1\nhooks:\n  - name: no\n    on: pre_tool_use\n"

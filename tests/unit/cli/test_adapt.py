@@ -36,8 +36,8 @@ DENY = "echo MK_DENY >&2; exit 2"
 
 
 @pytest.fixture
-def machine(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> Machine:
-    return Machine(tmp_path, capsysbinary)
+def machine(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Machine:
+    return Machine(tmp_path, capfdbinary)
 
 
 def payload(name: str, event: Event, machine: Machine) -> bytes:

@@ -16,7 +16,7 @@ import pytest
 from hookline.cli._ending import Ended, run_light
 from hookline.model.events import Stop
 from hookline.model.waiting import needs_loop
-from hookline.pipeline.journals import journal_file
+from hookline.pipeline.parts import journal_file
 from hookline.store.duplicate_calls import Arrival, DiskShelf, DuplicateCalls
 from hookline.store.journal.reader import Reader
 
@@ -155,12 +155,11 @@ def test_a_library_that_cannot_be_loaded_shuts_the_gate(place: Place, tmp_path: 
     assert "deny" in done.stdout
 
 
-def test_what_was_left_out_while_loading_is_there_when_it_is_used() -> None:
+def test_libraries_work_though_their_patterns_are_compiled_when_they_are_used() -> None:
     script = """
 import re
-from hookline.cli._light import compile_when_used, load_libraries
+from hookline.__main__ import compile_when_used
 compile_when_used()
-load_libraries()
 import yaml, textwrap, platform
 assert yaml.load("{a: 1.5, b: 2001-01-01, c: !!binary eA==}", yaml.SafeLoader)["a"] == 1.5
 assert yaml.dump(["1", "x"]) == "- '1'\\n- x\\n"
@@ -171,38 +170,15 @@ except yaml.reader.ReaderError:
 else:
     raise AssertionError
 assert textwrap.fill("a b", 1) == "a\\nb"
-import typing_extensions
-import hashlib, hmac, importlib.resources, msgspec, sys, tree_sitter_bash
-assert not {"msgspec._typing_utils", "tempfile", "_hashlib"} & {*sys.modules}
-assert hashlib.new("sha256", b"x").digest() == hashlib.sha256(b"x").digest()
-assert hmac.digest(b"key", b"x", "sha256") == hmac.new(b"key", b"x", "sha256").digest()
-assert msgspec.json.schema(int) == msgspec.json.schema(int) == {"type": "integer"}
-assert msgspec.inspect.type_info(int) == msgspec.inspect.IntType()
-assert msgspec.toml.decode("a = 1") == msgspec.yaml.decode("a: 1") == {"a": 1}
-assert "(string)" in tree_sitter_bash.HIGHLIGHTS_QUERY
-assert importlib.resources.is_resource("hookline.cli", "_starter.yaml")
 """
     # Without variables, so that nothing which measures a run loads libraries first.
     subprocess.run([sys.executable, "-I", "-c", script], env={}, check=True, timeout=60)
 
 
-def test_a_part_of_what_was_left_out_can_be_loaded_first() -> None:
-    script = """
-from hookline.cli._light import load_libraries
-load_libraries()
-import importlib.metadata, importlib.resources.abc
-importlib.metadata.entry_points()
-import importlib.resources
-found = importlib.resources.files("hookline")
-assert isinstance(found, importlib.resources.abc.Traversable)
-"""
-    subprocess.run([sys.executable, "-I", "-c", script], check=True, timeout=60)
-
-
 def test_a_pattern_of_a_module_is_compiled_when_it_is_used_and_any_other_at_once() -> None:
     script = """
 import re
-from hookline.cli._light import compile_when_used
+from hookline.__main__ import compile_when_used
 compile_when_used()
 def compiled(source):
     return re.compile(source)

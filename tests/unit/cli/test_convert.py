@@ -17,8 +17,8 @@ STOP: dict[str, Any] = {"hooks": {"Stop": [{"hooks": [{"type": "command", "comma
 
 
 @pytest.fixture
-def machine(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> Machine:
-    return Machine(tmp_path, capsysbinary)
+def machine(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Machine:
+    return Machine(tmp_path, capfdbinary)
 
 
 def settings(machine: Machine, content: object = GUARD) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from hookline.cli.hook import _answer, _directory
+from hookline.cli.hook import _answer
+from hookline.client.thin_io import find_directory
 from hookline.model.errors import HooklineError
 from hookline.pipeline.call import Call, LineOptions, parse_line, time_limit
 from support.cli import Done, Machine
@@ -538,13 +539,13 @@ class TestWhere:
         def nowhere(*args: object) -> str:
             raise FileNotFoundError(2, "No such file or directory")
 
-        for name in ("getcwd", "readlink"):
-            monkeypatch.setattr(f"hookline.cli.hook.os.{name}", nowhere)
+        for name in ("getcwdb", "readlink"):
+            monkeypatch.setattr(f"hookline.client.thin_io.posix.{name}", nowhere)
         call = Call(
             argv=["canonical", *machine.own],
             payload=json.dumps(shell()).encode(),
             env={},
-            cwd=_directory(),
+            cwd=os.fsdecode(find_directory()[0]),
         )
         monkeypatch.undo()
         said = json.loads(asyncio.run(_answer(call)).stdout)

@@ -17,7 +17,7 @@ import pytest
 
 from hookline.cli.log import _Follower
 from hookline.model.journal import Recorded
-from hookline.pipeline.journals import journal_file
+from hookline.pipeline.parts import journal_file
 from hookline.store.journal.reader import Filter, Reader
 from support.cli import Machine
 

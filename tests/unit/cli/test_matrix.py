@@ -6,9 +6,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from hookline import matrix, registry
-from hookline.cli.matrix import coloured, command
-from hookline.matrix import STATES, Proof, Proofs
+from hookline import registry
+from hookline.cli import matrix
+from hookline.cli.matrix import STATES, Proof, Proofs, coloured, command
 from hookline.model.support import SUBSTITUTES, EventSupport, Support
 
 

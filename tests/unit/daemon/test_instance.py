@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from hookline.client.thin_io import find_run_dir
 from hookline.daemon.instance import (
     Claim,
     InstanceError,
     claim,
     connect,
     find_holder,
-    find_run_dir,
     is_held_by,
 )
 

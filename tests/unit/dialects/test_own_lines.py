@@ -1,5 +1,7 @@
 """Lines that call hookline are known as such, however they call it: it must not run in itself."""
 
+import os
+
 import pytest
 
 from hookline.client import PROGRAM
@@ -12,8 +14,8 @@ CLIENTS = [
     ("/usr/local/bin/hookline",),
     ("/opt/my tools/bin/hookline",),
     ("/opt/python", "-m", "hookline"),
-    (f"/opt/lib/hookline/_bin/{PROGRAM.name}", "/opt/python"),
-    (f"/opt/my tools/hookline/_bin/{PROGRAM.name}", "/opt/my python/bin/python3"),
+    (f"/opt/lib/hookline/_bin/{os.path.basename(PROGRAM)}", "/opt/python"),
+    (f"/opt/my tools/hookline/_bin/{os.path.basename(PROGRAM)}", "/opt/my python/bin/python3"),
     ("/opt/python", "-I", "-S", "-E", "/opt/lib/hookline/client/thin.py", "/opt/python"),
 ]
 

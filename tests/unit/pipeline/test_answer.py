@@ -20,8 +20,7 @@ from hookline.model.journal import Recorded
 from hookline.model.outcome import Outcome, Reply, Translated
 from hookline.pipeline.answer import answer
 from hookline.pipeline.call import Call
-from hookline.pipeline.journals import LastingJournals, journal_file
-from hookline.pipeline.parts import Parts
+from hookline.pipeline.parts import LastingJournals, Parts, journal_file
 from hookline.store.duplicate_calls import DuplicateCalls, MemoryShelf
 from hookline.store.journal.reader import Reader
 

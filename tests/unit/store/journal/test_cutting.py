@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.store.journal.cutting import close_json, shorten
+from hookline.store.journal.recording import close_json, shorten
 
 TEXTS = [
     {"a": [1, 2.5, {'k"ey': 'v\\al é😀 \n"', "n": None}], "b": {"c": [[], {}], "d": "x" * 20}},
