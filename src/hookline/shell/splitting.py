@@ -237,10 +237,12 @@ class _Splitter:
         text = _ASSIGNED.sub("", word.text)
         if " " in text:
             self._told.setdefault(text, place.scope)
-        found = _WORKED_OUT.search(text) or (self._prompts and _SUBSTITUTED.search(text))
-        if found:
-            code = f": {text[found.start() :]}"
-            if self._is_new(Field(code)):
+            # What is an assignment here may be the first command there.
+            self._told.setdefault(word.text, place.scope)
+        for code_in in (_WORKED_OUT, _SUBSTITUTED) if self._prompts else (_WORKED_OUT,):
+            found = code_in.search(text)
+            code = f": {text[found.start() :]}" if found is not None else ""
+            if code and self._is_new(Field(code)):
                 self._read_doubted(code, place._replace(depth=place.depth + 1))
 
     def _read_doubted(self, code: str, place: _Place) -> None:

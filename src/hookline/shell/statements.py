@@ -22,7 +22,8 @@ _TARGET = re.compile(r"(\w*(?:\[.*?\])?\+?)=", re.ASCII | re.DOTALL)
 _EXPANDED = re.compile(r"[$`]")
 _BEFORE_COMPOUND = re.compile(
     r"(?:time(?:[ \t]+-p)?|coproc(?:[ \t]+\w+)?)(?:[ \t]|\\\n)+"
-    r"(?=[({!]|(?:if|while|until|for|select|case|function|time|coproc|\[\[)[ \t\n])"
+    r"(?=[({!]|(?:if|while|until|for|select|case|function|time|coproc|\[\[)[ \t\n\\]"
+    r"|[A-Za-z_]\w*(?:\[[^\s\]]*\])?\+?=)"
 )
 # A name that no operator follows, which arithmetic cannot hold: ``rm -rf x``, ``reboot``.
 _PROGRAM = (
