@@ -317,7 +317,7 @@ class _Splitter:
             self.unreadable = True
             self._doubts.append((unwrapped.words, place))
         if unwrapped.assigned:
-            self._follow_all(programs_in(unwrapped.assigned), place)
+            self._follow_all(programs_in(self._assign(unwrapped.assigned)), place)
         if unwrapped.words[0].text in SETTERS:
             given = (_DECLARED.fullmatch(word.text) for word in unwrapped.words[1:])
             self._assign((each[1], Field(each[2])) for each in given if each is not None)
