@@ -82,6 +82,8 @@ class Reading:
         self.literals: list[tuple[Field, int, int]] = []
         self.redirects: list[Redirect] = []
         self.heredocs: list[str] = []
+        # What expansions such as ``${x:=value}`` may make of variables.
+        self.defaults: list[tuple[str, Field]] = []
 
 
 class FieldBuilder:

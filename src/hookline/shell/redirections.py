@@ -6,10 +6,20 @@ from typing import NamedTuple
 from hookline.shell.fields import Field, Reading
 from hookline.shell.words import WordReader
 
-__all__ = ["BLANKS", "REDIRECTION", "Input", "Redirections"]
+__all__ = ["BLANKS", "REDIRECTION", "Input", "Redirections", "torn"]
+
+
+def torn(*operators: str) -> str:
+    """A pattern for any of these, in the middle of which an escaped newline may stand."""
+    return "|".join(r"(?:\\\n)*".join(map(re.escape, each)) for each in operators)
+
 
 BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
-REDIRECTION = re.compile(r"(\d+|\{\w+\})?(&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||<(?!\()|>(?!\())")
+REDIRECTION = re.compile(
+    r"(\d+|\{\w+\})?("
+    + torn("&>>", "&>", "<<<", "<<-", "<<", "<>", "<&", ">>", ">&", ">|")
+    + r"|[<>](?!\())"
+)
 
 _DESCRIPTOR = re.compile(r"\d+-?|-")
 _HARMLESS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
@@ -48,7 +58,7 @@ class Redirections:
 
     def read(self, match: re.Match[str]) -> tuple[Input, int]:
         """Read the target behind the operator matched."""
-        descriptor, operator = match.groups()
+        descriptor, operator = match[1], match[2].replace("\\\n", "")
         blanks = BLANKS.match(self._source, match.end())
         start = match.end() if blanks is None else blanks.end()
         fields, end = self._words.read(start)

@@ -2,8 +2,9 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice, product
 from typing import TYPE_CHECKING, NamedTuple
 
 from hookline.shell.budget import Budget, Exhausted
@@ -14,6 +15,7 @@ from hookline.shell.inner import Argv, Code, Inner, Stdin, without_schedule
 from hookline.shell.model import MAX_BYTES, MAX_DEPTH, STDIN, Redirection, ShellText, SimpleCommand
 from hookline.shell.plain import PlainCommand, plain_commands
 from hookline.shell.script import Command, Script
+from hookline.shell.settling import SETTERS
 from hookline.shell.variables import programs_in
 from hookline.shell.wrappers import unwrap
 from hookline.shell.wrapping import wrapper_named
@@ -37,12 +39,17 @@ _WORDS_ONLY = re.compile(
     re.ASCII,
 )
 
-_VARIABLE = re.compile(r"\$\{?(\w+)[^{}$`]*\}?")
+_IN_BRACES = r"(?:[^{}`]|\$\{(?:[^{}`]|\$\{[^{}`]*\})*\})*"
+_VARIABLE = re.compile(rf"\$(?:(\w+)|\{{!?(\w+){_IN_BRACES}\}})", re.ASCII)
+# What a text may stand for, and characters of a value that was put together.
+_MAX_CHOICES = 32
+_MAX_VALUE = 4096
 # A shell works out subscripts, even those of names in quotes.
 _WORKED_OUT = re.compile(r"\[(?:\$\(|`)")
 _SUBSTITUTED = re.compile(r"\$\(|`")
 _CODE_OPTION = re.compile(r"-\w*c")
 _ASSIGNED = re.compile(r"^[-\w\[\]]*\+?=")
+_DECLARED = re.compile(r"(\w+(?:\[.*?\])?\+?)=(.*)", re.ASCII | re.DOTALL)
 # A newline that is escaped may stand between a dollar and what it expands; this moves it in front.
 _TORN = re.compile(r"(\\[^\n])|\$((?:\\\n)+)")
 
@@ -174,11 +181,7 @@ class _Splitter:
             feed = own(item) or feeds.get(item) or fed
             where = _Place(depth, span, feed, text.scope)
             if item.assigned:
-                for name, value in item.assigned:
-                    known = value.text if value.text or value.exact else "\0"
-                    self._assigned.append((name, as_text(known)))
-                    self._values.setdefault(name, {})[known] = None
-                self._follow_all(programs_in(item.assigned), where)
+                self._follow_all(programs_in(self._assign(item.assigned)), where)
             for each in (*item.words[1:], *(value for _, value in item.assigned), *item.inputs):
                 self._read_quoted(each, where)
             self._outputs.update((given.text, None) for given in item.inputs)
@@ -189,8 +192,10 @@ class _Splitter:
                     given = tuple(as_text(each.text) for each in item.inputs)
                     self._inputs[len(self._commands)] = given
                 self._emit(item.words, where)
+        self._follow_all(programs_in(self._assign(reading.defaults)), place)
         # Also those of loops, tests and arrays, and the input of compound commands.
         others = [word for word, _, _ in reading.literals]
+        others += [value for _, value in reading.defaults]
         others += [word for script in text.scripts for words in script.inputs for word in words]
         for word in others:
             span = place.span or (0, len(code))
@@ -208,6 +213,23 @@ class _Splitter:
             for command, operator, target, start in reading.redirects
         ]
 
+    def _assign(self, given: Iterable[tuple[str, Field]]) -> list[tuple[str, Field]]:
+        """Keep what variables, or elements of them, may be from now on, and return which."""
+        named: list[tuple[str, Field]] = []
+        for target, value in given:
+            name = re.split(r"[\[+]", target, maxsplit=1)[0]
+            named.append((name, value))
+            values = self._values.setdefault(name, {})
+            before = next(reversed(values), "") if target.endswith("+") else ""
+            known = value.text if value.text or value.exact else "\0"
+            if before and len(before) + len(known) <= _MAX_VALUE:
+                self._assigned.append((name, as_text(known)))
+                values[known] = None
+                known = before + known
+            self._assigned.append((name, as_text(known)))
+            values[known] = None
+        return named
+
     def _read_quoted(self, word: Field, place: _Place) -> None:
         """Read the code that a shell runs in a word although it is quoted."""
         if not word.exact:
@@ -215,10 +237,12 @@ class _Splitter:
         text = _ASSIGNED.sub("", word.text)
         if " " in text:
             self._told.setdefault(text, place.scope)
-        found = _WORKED_OUT.search(text) or (self._prompts and _SUBSTITUTED.search(text))
-        if found:
-            code = f": {text[found.start() :]}"
-            if self._is_new(Field(code)):
+            # What is an assignment here may be the first command there.
+            self._told.setdefault(word.text, place.scope)
+        for code_in in (_WORKED_OUT, _SUBSTITUTED) if self._prompts else (_WORKED_OUT,):
+            found = code_in.search(text)
+            code = f": {text[found.start() :]}" if found is not None else ""
+            if code and self._is_new(Field(code)):
                 self._read_doubted(code, place._replace(depth=place.depth + 1))
 
     def _read_doubted(self, code: str, place: _Place) -> None:
@@ -293,7 +317,10 @@ class _Splitter:
             self.unreadable = True
             self._doubts.append((unwrapped.words, place))
         if unwrapped.assigned:
-            self._follow_all(programs_in(unwrapped.assigned), place)
+            self._follow_all(programs_in(self._assign(unwrapped.assigned)), place)
+        if unwrapped.words[0].text in SETTERS:
+            given = (_DECLARED.fullmatch(word.text) for word in unwrapped.words[1:])
+            self._assign((each[1], Field(each[2])) for each in given if each is not None)
         self._follow_all(carried(unwrapped.words), place)
         if unwrapped.wrappers and unwrapped.words[0].exact and " " in unwrapped.words[0].text:
             # Some give it to a shell: `cross-env-shell 'a && b'`.
@@ -336,8 +363,7 @@ class _Splitter:
         word anywhere: an argument may be the code that a function is given.
         """
         for (source, *rest), place in self._doubts:
-            variable = _VARIABLE.fullmatch(source.text)
-            possible = list(self._values.get(variable[1], ())) if variable else []
+            possible = list(self._possible(source.text))
             printed = source.text.startswith(("$(", "<(", "`"))
             if printed:
                 possible += self._outputs
@@ -356,6 +382,23 @@ class _Splitter:
             for text, scope in list(self._told.items()) if is_code else ():
                 if self._is_new(Field(text)):
                     self._read_doubted(text, place._replace(depth=place.depth + 1, scope=scope))
+
+    def _possible(self, source: str) -> Iterator[str]:
+        """What a text may be with each of its variables put in place, if all have some value."""
+        values = [self._held(each[1] or each[2]) for each in _VARIABLE.finditer(source)]
+        for chosen in islice(product(*values), _MAX_CHOICES if values else 0):
+            text = _VARIABLE.sub("\0", source)
+            for value in chosen:
+                text = text.replace("\0", value, 1)
+            yield text
+
+    def _held(self, name: str) -> list[str]:
+        """The values of a variable, and those of what it may be the name of."""
+        if name == "IFS":
+            return [" "]
+        known = list(self._values.get(name, ()))
+        known += [value for other in known for value in self._values.get(other, ())]
+        return [value for value in known if "\0" not in value]
 
     def _follow_feed(self, feed: Feed, inner: Stdin, place: _Place) -> None:
         if feed.unseen:

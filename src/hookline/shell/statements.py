@@ -3,7 +3,7 @@
 import re
 
 from hookline.shell.fields import Field, Reading
-from hookline.shell.redirections import BLANKS, REDIRECTION, Redirections
+from hookline.shell.redirections import BLANKS, REDIRECTION, Redirections, torn
 from hookline.shell.script import Code, Command, Redirect, Script
 from hookline.shell.settling import SETTERS, settle
 from hookline.shell.words import ENDS, WordReader
@@ -12,14 +12,18 @@ __all__ = ["StatementReader"]
 
 _LINES = re.compile(r"(?:[ \t\n]|\\\n|#[^\n]*)+")
 _COMMENT = re.compile(r"#[^\n]*")
-_OPERATOR = re.compile(r";;&|;;|;&|;|&&|&|\|\||\|&|\||\(|\)|\n")
+_OPERATOR = re.compile(torn(";;&", ";;", ";&", ";", "&&", "&", "||", "|&", "|", "(", ")", "\n"))
 # Before parentheses, quotes or an assignment begin no function: `x='f() { '` sets x.
 _NO_NAME = re.compile(r"['\"`$\\]|=$")
-_FUNCTION = re.compile(r"[ \t]*\([ \t]*\)")
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^\]\s]*\])?(\+?)=", re.ASCII)
+_FUNCTION = re.compile(r"(?:[ \t]|\\\n)*\((?:[ \t]|\\\n)*\)")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(\[(?:[^\]\s\"']|\"[^\"]*\"|'[^']*')*\])?(\+?)=", re.ASCII)
+# The same without its quotes; of an element in a list, the subscript alone.
+_TARGET = re.compile(r"(\w*(?:\[.*?\])?\+?)=", re.ASCII | re.DOTALL)
+_EXPANDED = re.compile(r"[$`]")
 _BEFORE_COMPOUND = re.compile(
-    r"(?:time(?:[ \t]+-p)?|coproc(?:[ \t]+\w+)?)[ \t]+"
-    r"(?=[({!]|(?:if|while|until|for|select|case|function|time|coproc|\[\[)[ \t\n])"
+    r"(?:time(?:[ \t]+-p)?|coproc(?:[ \t]+\w+)?)(?:[ \t]|\\\n)+"
+    r"(?=[({!]|(?:if|while|until|for|select|case|function|time|coproc|\[\[)[ \t\n\\]"
+    r"|[A-Za-z_]\w*(?:\[[^\s\]]*\])?\+?=)"
 )
 # A name that no operator follows, which arithmetic cannot hold: ``rm -rf x``, ``reboot``.
 _PROGRAM = (
@@ -34,7 +38,7 @@ _COMMAND_IN_ARITHMETIC = re.compile(
 _OPENED = re.compile(r"[<>]\s*+[./~]|\A\s*+\([^<>]*+[<>]\s*+[A-Za-z_]")
 _EXPANSION = re.compile(r"\$\([^()`]*\)|`[^`]*`|\$\{[^{}]*\}")
 _COMMAND_IN_TEST = re.compile(r"[&|;]" + _PROGRAM)
-_TOKEN = re.compile(r"[^\t\n ;&|()<>]*")
+_TOKEN = re.compile(r"(?:[^\t\n ;&|()<>\\]|\\\n?)*")
 _SPACE = re.compile(r"(?:[ \t\n]|\\\n)*")
 _REDIRECTS = frozenset("<>&{0123456789")
 _HEADED = frozenset({"for", "select", "case", "function", "[["})
@@ -99,9 +103,10 @@ class StatementReader:
     def _at_operator(self, at: int) -> bool:
         return self._source[at] in ENDS and not self._source.startswith(("<(", ">("), at)
 
-    def _token(self, at: int) -> str:
-        """The source at ``at`` up to the next blank or operator, as reserved words are seen."""
-        return self._source[at : self._skip(_TOKEN, at)]
+    def _token(self, at: int) -> tuple[str, int]:
+        """What stands at ``at``, as reserved words are seen, up to the next blank or operator."""
+        end = self._skip(_TOKEN, at)
+        return self._source[at:end].replace("\\\n", ""), end
 
     # -- simple commands
 
@@ -128,7 +133,8 @@ class StatementReader:
         start = match.start()
         command = None if self._closed else self._command or self._begin(start)
         if source.file is not None:
-            self._reading.redirects.append(Redirect(command, match.group(2), source.file, start))
+            operator = match.group(2).replace("\\\n", "")
+            self._reading.redirects.append(Redirect(command, operator, source.file, start))
         if command is None:
             self._script.inputs.append(source.texts)
             if source.fed is not None and source.file is not None:
@@ -142,28 +148,41 @@ class StatementReader:
     def _argument(self, at: int) -> int:
         command = self._command or self._begin(at)
         fields, end = self._words.read(at)
-        if self._source.startswith("(", end) and _ASSIGNMENT.fullmatch(self._source, at, end):
-            end = self._array(end + 1)
+        assignment = _ASSIGNMENT.match(self._source, at, end)
+        if assignment and assignment.end() == end and self._source.startswith("(", end):
+            end = self._array(end + 1, command, assignment[0].rstrip("+="))
             fields = [Field(self._source[at:end], exact=False)]
         command.end = end
-        assignment = None if command.words else _ASSIGNMENT.match(self._source, at, end)
-        if assignment is None:
+        if assignment is None or command.words:
             command.words += fields
+        elif len(fields) == 1:
+            self._assign(command, fields[0], "", self._source[assignment.end() : end])
         else:
-            whole = len(fields) == 1 and not assignment.group(2) and not assignment.group(3)
-            value = fields[0].text[len(assignment.group()) :] if whole else ""
-            exact = whole and fields[0].exact
-            command.assigned.append((assignment.group(1), Field(value, exact)))
+            command.assigned.append((assignment[0][:-1], Field("", exact=False)))
         return end
 
-    def _array(self, at: int) -> int:
+    def _array(self, at: int, command: Command, name: str) -> int:
         while (at := self._skip_lines(at)) < len(self._source):
             if self._at_operator(at):
                 self._reading.broken |= self._source[at] != ")"
                 return at + 1
-            _, at = self._words.read(at)
+            start = at
+            fields, at = self._words.read(at)
+            for field in fields:
+                self._assign(command, field, f"{name}[]", self._source[start:at])
         self._reading.broken = True
         return at
+
+    def _assign(self, command: Command, field: Field, element: str, source: str) -> None:
+        """Keep a value with what is given it: ``x``, ``x+`` or ``x[1]``."""
+        (text, exact), target = field, None
+        if not element or source.startswith("["):
+            target = _TARGET.match(text)
+        if target is not None:
+            text = text[target.end() :]
+            # A subscript looks like a pattern for file names.
+            exact = exact or ("[" in target[1] and not _EXPANDED.search(source))
+        command.assigned.append((element or (target[1] if target else ""), Field(text, exact)))
 
     # -- operators
 
@@ -171,7 +190,7 @@ class StatementReader:
         self._reading.spend(1)
         match = _OPERATOR.match(self._source, at)
         assert match is not None
-        operator, end = match.group(), match.end()
+        operator, end = match.group().replace("\\\n", ""), match.end()
         self._finish(operator)
         if operator == "(":
             return self._open_parenthesis(at)
@@ -224,8 +243,7 @@ class StatementReader:
 
     def _first_word(self, at: int) -> int:
         self._reading.spend(1)
-        keyword = self._token(at)
-        end = at + len(keyword)
+        keyword, end = self._token(at)
         if keyword in _HEADED:
             return self._headed(keyword, end)
         if keyword in _CONTINUES or keyword in _CLOSES:
@@ -270,9 +288,10 @@ class StatementReader:
         self._closed = True
         start = at
         while (at := self._skip(_SPACE, at)) < len(self._source):
-            if self._token(at) == "]]":
+            word, end = self._token(at)
+            if word == "]]":
                 self._doubt(start, at, _COMMAND_IN_TEST)
-                return at + 2
+                return end
             at = at + 1 if self._at_operator(at) else self._words.read(at)[1]
         self._reading.broken = True
         return at
@@ -281,9 +300,10 @@ class StatementReader:
         close = self._words.arithmetic(at) if self._source.startswith("((", at) else None
         at = self._skip_lines(self._skip(_TOKEN, at) if close is None else close)
         self._open("for x")
-        if self._token(at) == "in":
+        word, end = self._token(at)
+        if word == "in":
             self._script.write("in x")
-            at = self._skip(BLANKS, at + 2)
+            at = self._skip(BLANKS, end)
             while at < len(self._source) and self._source[at] != "#" and not self._at_operator(at):
                 at = self._skip(BLANKS, self._words.read(at)[1])
         self._script.write(";")
@@ -293,17 +313,19 @@ class StatementReader:
         if at < len(self._source) and not self._at_operator(at):
             _, at = self._words.read(at)
         at = self._skip_lines(at)
-        self._reading.broken |= self._token(at) != "in"
+        word, at = self._token(at)
+        self._reading.broken |= word != "in"
         self._open("case x in")
         self._cases += 1
-        return self._pattern(self._skip(_TOKEN, at))
+        return self._pattern(at)
 
     def _pattern(self, at: int) -> int:
         at = self._skip_lines(at)
-        if self._token(at) == "esac":
+        word, end = self._token(at)
+        if word == "esac":
             self._close("esac")
             self._cases -= 1
-            return at + 4
+            return end
         at += self._source.startswith("(", at)
         while (at := self._skip(BLANKS, at)) < len(self._source):
             if not self._at_operator(at):

@@ -26,6 +26,7 @@ _BACKTICKS = re.compile(r"`([^`\\]*(?:\\.[^`\\]*)*)`", re.DOTALL)
 _NAME = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
 _BLANK_IFS = re.compile(r"\$(?:IFS(?!\w)|\{IFS(?!\w)[^{}'\"$`]*\})", re.ASCII)
 _FUNCTION_SUBSTITUTIONS = ("${ ", "${\t", "${\n", "${|")
+_DEFAULT = re.compile(r"!?(\w+)(?:\[[^\]]*\])?(?::?[-=+]|//?[^/]*/)(.*)", re.ASCII | re.DOTALL)
 _JOINED = re.compile(r"[;&|<>(`\n]")
 _IN_ANY_QUOTES = re.compile(r"\$'(?:\\.|[^'\\])*'|'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.", re.DOTALL)
 _SPECIAL = re.compile(r"\$[@*#?$!0-9-]")
@@ -283,7 +284,11 @@ class WordReader:
                 at = run.end() if run is not None else at + 1
         if at >= self._end:
             return self._give_up(start, builder)
-        subscript = inside.whole().text.partition("[")[2] if hides else ""
+        whole = inside.whole()
+        default = _DEFAULT.fullmatch(whole.text)
+        if default is not None and default[2]:
+            self._reading.defaults.append((default[1], Field(default[2], whole.exact)))
+        subscript = whole.text.partition("[")[2] if hides else ""
         if subscript:
             # It is worked out although it is quoted: `${x:'a[$(code)]'}`.
             self._rewritten(f": {subscript}", start, at + 1, True)

@@ -124,7 +124,7 @@ _ONLY_WITH: Mapping[str, _Words | re.Pattern[str]] = {
     re.IGNORECASE),
     **dict.fromkeys(("find", "fd"), _FIND),
     "git": _GIT,
-    "make": lazy(r"SHELL|-f"),
+    "make": lazy(r"SHELL|-f|-E|--ev|shell"),
     **dict.fromkeys(("docker", "podman", "docker-compose"), _CONTAINER),
     **dict.fromkeys(("kubectl", "helm"), _CLUSTER),
     **dict.fromkeys(

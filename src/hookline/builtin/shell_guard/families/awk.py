@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from hookline.builtin.shell_guard.families.calls import call_arguments, texts_in
+from hookline.builtin.shell_guard.families.handing import given_to_calls
 from hookline.builtin.shell_guard.families.writing import written
 from hookline.builtin.shell_guard.model import Act, Family, Finding, risky
 from hookline.builtin.shell_guard.targets import targets
@@ -39,6 +40,11 @@ def _awk_program(code: str, act: Act, world: World) -> Iterator[Finding]:
         words = texts_in(given) or texts_in(code[max(0, match.start() - 200) : match.end()])
         text = " ".join(words[:3])
         found = list(found_in(text, world, nested=True)) if text else []
+        if not text or not found:
+            rest = tuple(
+                re.sub(r"^(?:-v)?\w+=", "", word) for word in act.words[1:] if word != code
+            )
+            found += given_to_calls([given], rest, act, world)
         yield from found
         opens = re.search(r"\"\s*\$|\$\d|\"\s+\w+", given)
         if (
@@ -51,6 +57,8 @@ def _awk_program(code: str, act: Act, world: World) -> Iterator[Finding]:
                 f"awk {' '.join(code.split())[:100]}",
                 "it builds commands from its input",
             )
+            for each in act.inputs:
+                yield from found_in(each, world, nested=True)
     if re.search(r">\s*ENVIRON", code):
         yield risky("overwrites", f"awk {code[:80]}", "where it writes cannot be told")
     for match in re.finditer(r"\bprintf?\b[^;}]*?>{1,2}\s*\"([^\"]+)\"", code):

@@ -13,7 +13,13 @@ from hookline.builtin.shell_guard.families.calls import (
     shown,
     texts_in,
 )
-from hookline.builtin.shell_guard.families.handing import SHELLS, handed, hidden_runs, templates
+from hookline.builtin.shell_guard.families.handing import (
+    SHELLS,
+    handed,
+    hidden_runs,
+    runs_of_given,
+    templates,
+)
 from hookline.builtin.shell_guard.families.spelling import spelled
 from hookline.builtin.shell_guard.families.sql import judged_sql
 from hookline.builtin.shell_guard.families.writing import WIPES, written
@@ -87,6 +93,7 @@ def judged_code(code: str, act: Act, world: World) -> Iterator[Finding]:
     yield from hidden_runs(plain, act)
     yield from handed(plain, act)
     yield from templates(plain, act, world)
+    yield from runs_of_given(plain, code, act, world)
 
 
 def _judged(code: str, act: Act, world: World) -> Iterator[Finding]:

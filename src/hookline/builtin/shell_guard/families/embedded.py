@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, risky
@@ -18,8 +19,18 @@ _SETTINGS = lazy(
 _EDITOR = lazy(r"\+?:?\s*!\s*(.+)|\+?:?(?:call )?system\([\"'](.+)[\"']\)", re.DOTALL)
 _SED = lazy(
     r"(?:^|[;}{\n]|\d|/)\s*e\s+(?P<code>[^;}\n]+)"
-    r"|(?:^|[;}{\n]|\d)\s*s([^\w\s])(?:(?!\2).)*\2(?:(?!\2).)*\2[\dgiImMpw]*e[gimp]*(?:$|[;}\n])"
+    r"|(?:^|[;}{\n]|\d)\s*s([^\w\s])(?:(?!\2).)*\2(?P<made>(?:(?!\2).)*)\2"
+    r"[\dgiImMpw]*e[gimp]*(?:$|[;}\n])"
 )
+_MAKE_SHELL = lazy(r"\$[({]shell\s")
+_EVALS = lazy(r"-E|--ev(?:al?)?(?:=|$)")
+_READS_INPUT = (("-f", "-"), ("-f", "/dev/stdin"))
+# What stands before the code of a rule, an option or a variable in a makefile.
+_RULES = lazy(
+    r"(?m)^(?:--ev\w*=|-E)?(?:define\s.*|\s*[\w.]+\s*!=|[^\s:;=#]+\s*::?(?!=)[^;\n]*(?:;|$)|)"
+    r"[ \t]*[-@+]*"
+)
+_SED_EACH = lazy(r"(?:.*[;}{\n\d/])?\s*e\s*")
 # Libraries and scripts that every program, or every shell, would load first.
 _LOADERS = frozenset({"LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "PERL5OPT"})
 _MULTIPLIED = lazy(r"([\w:.]+)\s*\(\)\s*\{[^{}]*\1\s*\|\s*\1\s*&")
@@ -48,21 +59,35 @@ def _editor(act: Act, world: World) -> Iterator[Finding]:
 
 def _sed(act: Act, world: World) -> Iterator[Finding]:
     """GNU sed runs what follows ``e``, and what ``s///e`` has made."""
+    script = next((word for word in act.words[1:] if not word.startswith("-")), "")
+    if _SED_EACH.fullmatch(script):
+        for text in act.inputs:
+            yield from _code(text, world)
     for word in act.words[1:]:
         found = _SED.search(word) if "e" in word and not word.startswith("-") else None
         if found is not None and found["code"]:
             yield from _code(found["code"], world)
         elif found is not None:
             yield risky("runs-unseen-code", act.text[:120], "sed runs what it has made")
+            for text in (found["made"], *act.inputs):
+                yield from _code(text, world)
 
 
 def _make(act: Act, world: World) -> Iterator[Finding]:
     for word in act.words[1:]:
         if word.startswith("SHELL="):
             yield from _code(word.partition("=")[2], world)
-    if "-f-" in act.words or ("-f", "-") in zip(act.words, act.words[1:], strict=False):
-        for text in act.inputs:
-            yield from _code(re.sub(r"(?m)^[^\s:]+:\s*;?", "", text), world)
+    # Rules, or what is worked out while these or a variable are read.
+    flags = (flag for name in ("MAKEFLAGS", "GNUMAKEFLAGS") for flag in act.variables.get(name, ()))
+    rules = [
+        word for word in (*act.words, *flags) if _EVALS.match(word) or _MAKE_SHELL.search(word)
+    ]
+    rules += [word for option, word in pairwise(act.words) if _EVALS.fullmatch(option)]
+    if "-f-" in act.words or any(each in pairwise(act.words) for each in _READS_INPUT):
+        rules += act.inputs
+    for text in rules:
+        plain = _MAKE_SHELL.sub("$(", text).replace("$$", "$")
+        yield from _code(_RULES.sub("", plain), world)
 
 
 def _tester(act: Act, world: World) -> Iterator[Finding]:

@@ -1,8 +1,10 @@
-"""Code of other languages that hands a shell to another machine, or runs what it hides."""
+"""Code of other languages that hands a shell on, or runs what it hides or what it is given."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
+
+from msgspec import structs
 
 from hookline.builtin.shell_guard.families.calls import call_arguments, shown, texts_in
 from hookline.builtin.shell_guard.families.hidden import DECODES, made_names
@@ -10,7 +12,7 @@ from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Finding, fatal, risky
 from hookline.builtin.shell_guard.world import World
 
-__all__ = ["SHELLS", "handed", "hidden_runs", "templates"]
+__all__ = ["SHELLS", "given_to_calls", "handed", "hidden_runs", "runs_of_given", "templates"]
 
 _MAX_CALLS = 200
 
@@ -63,6 +65,15 @@ _TEMPLATE = lazy(
 )
 _HOLE = lazy(r"\$\{[^{}]{0,400}\}")
 _NAME = lazy(r"[\s(\[]*+([$@]?\w+)")
+# Where code finds what it is given: arguments, variables, input.
+_TAKES = lazy(
+    r"(?i:argv|environ|getenv|stdin|commandargs|on run)|\bENV\b|\benv\b"
+    r"|\b(?:args?|shift|gets|input)\b|<>|\bread|\$_"
+)
+# The name of a variable is no part of a command.
+_KEYS = lazy(r"(?i:environ(?:\.get)?|getenv|\bENV)[\[({]\s*['\"]?\w+['\"]?\s*[\])}]")
+_EVALUATES = lazy(r"\b(?:eval|exec|Function|load\w*)\b")
+_MAX_GIVEN = 50
 
 
 def templates(code: str, act: Act, world: World) -> Iterator[Finding]:
@@ -74,6 +85,38 @@ def templates(code: str, act: Act, world: World) -> Iterator[Finding]:
     for match in islice(_TEMPLATE.finditer(code), _MAX_CALLS):
         # What a hole will hold is as unknown as a variable that nobody has set.
         yield from found_in(_HOLE.sub("${given_to_template}", match["code"]), world, nested=True)
+
+
+def runs_of_given(code: str, written: str, act: Act, world: World) -> Iterator[Finding]:
+    """Commands that code, written so, makes of its arguments, its variables or its input."""
+    from hookline.builtin.shell_guard.families.code import judged_code
+
+    if not _TAKES.search(code):
+        return
+    words = act.words[1:]
+    rest = words[words.index(written) + 1 :] if written in words else words
+    calls = (call for _, call in _calls(code, SHELLS, _MORE_SHELLS))
+    yield from given_to_calls(calls, rest, act, world)
+    if written in words and _EVALUATES.search(code):
+        for text in rest[:_MAX_GIVEN]:
+            yield from judged_code(text, structs.replace(act, words=(act.name,)), world)
+
+
+def given_to_calls(
+    calls: Iterable[str], rest: tuple[str, ...], act: Act, world: World
+) -> Iterator[Finding]:
+    """What speaks against running what is given, behind what the calls themselves say."""
+    from hookline.builtin.shell_guard.judging import found_in
+
+    known = (value for values in act.variables.values() for value in values)
+    # A script stands in front of its arguments.
+    given = (" ".join(rest), " ".join(rest[1:]), *rest, *act.inputs, *known)
+    starts = {" ".join(texts_in(_KEYS.sub("", call))) for call in islice(calls, _MAX_CALLS)}
+    if any(not start or "-c" in start.split() for start in starts):
+        starts.add("")
+    for text in islice(dict.fromkeys(filter(None, given)), _MAX_GIVEN):
+        for start in starts:
+            yield from found_in(f"{start} {text}".strip(), world, nested=True)
 
 
 def hidden_runs(code: str, act: Act) -> Iterator[Finding]:
