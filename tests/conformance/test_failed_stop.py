@@ -36,10 +36,61 @@ BROKEN = {
     "exit 2 of cd": "cd nowhere && ./gone.sh",
     "exit 2 of one that closes": "no-such-program-here || exit 2",
     "exit 2 after Windows line ends": "./windows.sh",
+    "exit 2 of a group": "'{ sh gone.sh; }'",
+    "exit 2 of a branch": "'if true; then sh gone.sh; fi'",
+    "exit 2 of Python in a branch": "'if true; then python3 gone.py; fi'",
     "fails": "exit 3",
     "no answer": """ "echo '{'" """,
     "killed": "kill -9 $$",
 }
+
+# Scripts that a shell cannot read or go on with: all of them end with 2 in dash, some in bash.
+GIVE_UP = {
+    "syntax.sh": "#!/bin/sh\nif true; then\n",
+    "late.sh": "#!/bin/bash\necho checked >&2\nif true; then\n",
+    "trap.sh": "#!/bin/bash\ntrap 'echo bye >&2' EXIT\ntrue\nif true; then\n",
+    "array.sh": "#!/bin/sh\na=(1 2)\nexit 2\n",
+    "unset.sh": "#!/bin/sh\nset -u\necho $NO_SUCH\n",
+    "needed.sh": "#!/bin/sh\n: ${NO_SUCH:?}\n",
+    "source.sh": "#!/bin/sh\n. ./gone.sh\n",
+    "shift.sh": "#!/bin/sh\nshift 5\n",
+    "readonly.sh": "#!/bin/sh\nreadonly x=1\nx=2\n",
+    "sum.sh": "#!/bin/sh\necho $((1+))\n",
+}
+GIVING_UP = [
+    *(f"./{name}" for name in GIVE_UP),
+    "sh syntax.sh",
+    "bash syntax.sh",
+    "[bash, syntax.sh]",
+    "'. ./syntax.sh'",
+    "'cd . && ./syntax.sh'",
+    "'\"$HOOKLINE_PROJECT_DIR\"/syntax.sh'",
+    "'env A=1 sh syntax.sh'",
+    "'sh < syntax.sh'",
+    "'cat syntax.sh | sh'",
+    "'for i in 1; do ./syntax.sh; done'",
+    "'if true; then'",
+    "[bash, -c, 'if true; then']",
+    "'set -u; echo $NO_SUCH'",
+    "'a=(1 2); exit 2'",
+]
+# These mean their 2, whatever stands on stderr: what they check is not in order.
+MEANT = {
+    "more.sh": "#!/bin/sh\necho MK_MORE >&2\nexit 2\n",
+    "target.sh": "if true; then\n",
+    "lint.sh": "#!/bin/sh\nbash -n target.sh\nexit 2\n",
+    "payload.sh": "#!/bin/sh\necho MK_MORE >&2\nexit 2\nif then ((\n",
+    "globs.sh": "#!/bin/bash\nshopt -s extglob\necho !(a) >&2\nexit 2\n",
+    "incomplete.sh": "#!/bin/sh\nno-such-program-here\necho MK_MORE >&2\nexit 2\n",
+}
+MEANING_IT = [
+    *(f"./{name}" for name in MEANT if name != "target.sh"),
+    "bash -n target.sh",
+    "'sh -n target.sh || exit 2'",
+    "'cat target.sh | bash -n'",
+    "'echo target.sh: line 3: syntax error >&2; exit 2'",
+    "'echo src/a.py:3: error >&2; exit 2'",
+]
 
 
 class Platform:
@@ -159,3 +210,27 @@ def test_however_it_fails_it_keeps_nobody_going(run: str, tmp_path: Path) -> Non
     assert not effect.follow_up
     assert "MK_CHECK" in told
     assert "MK_CHECK" in platform.prompt()
+
+
+def put_scripts(directory: Path, scripts: dict[str, str]) -> None:
+    for name, text in scripts.items():
+        (directory / name).write_text(text)
+        (directory / name).chmod(0o755)
+
+
+@pytest.mark.parametrize("run", GIVING_UP)
+def test_a_shell_that_gives_up_keeps_nobody_going(run: str, tmp_path: Path) -> None:
+    platform = Platform("claude-code", tmp_path, run)
+    put_scripts(tmp_path, GIVE_UP)
+    told, effect = platform.stop()
+    assert not effect.follow_up, told
+    assert "MK_CHECK" in told
+    assert "MK_CHECK" in platform.prompt()
+
+
+@pytest.mark.parametrize("run", MEANING_IT)
+def test_a_check_that_finds_something_keeps_it_going(run: str, tmp_path: Path) -> None:
+    platform = Platform("claude-code", tmp_path, run)
+    put_scripts(tmp_path, MEANT)
+    assert platform.stop()[1].follow_up
+    assert platform.prompt() == ""

@@ -65,6 +65,7 @@ def find_run_problems(
             which=which,
             shell=start.interpreter[0],
             runs_copy=runs_copy,
+            reads_branches=True,
         )
     elif "python" in values:
         found = _find_in_python(hook, values["python"], runs_copy)

@@ -195,6 +195,7 @@ def _program_troubles(
         cwd=rules.base(checkup, seen, entry),
         variables=_find_variables(checkup, rules, entry),
         which=checkup.machine.which,
+        reads_branches=True,
     ):
         # Where the file itself is the hook, it has no line, and is the same for every event.
         what = f"on {entry.event}: {each.what}" if entry.line else each.what

@@ -115,7 +115,8 @@ class Command:
         if call.event.gate and code is not None and code in codes and command is self._command:
             given = argv[-1] if isinstance(command, str) else argv
             if code or finished.stderr or _may_fail_in_silence(given):
-                _check_started(given, argv[0], code, hook_directory(call), env)
+                said = tail(finished.stderr)
+                _check_started(given, argv[0], code, said, hook_directory(call), env)
         return finished
 
     async def _leave(self, call: Call, stdin: bytes, env: Mapping[str, str]) -> None:
@@ -144,21 +145,34 @@ def _may_fail_in_silence(command: str | Sequence[str]) -> bool:
 
 
 def _check_started(
-    command: str | Sequence[str], shell: str, exit_code: int, cwd: str, env: Mapping[str, str]
+    command: str | Sequence[str],
+    shell: str,
+    exit_code: int,
+    said: str,
+    cwd: str,
+    env: Mapping[str, str],
 ) -> None:
     """Raises HandlerUnavailable for a command that could not do its work.
 
-    Exit code 2 keeps an agent going, and by it interpreters say that their script is missing.
+    Exit code 2 keeps an agent going, and by it interpreters say that their script is missing or
+    that they cannot read it.
     """
     from shutil import which
 
-    from hookline.shell.programs import find_command_troubles, find_last_programs, find_troubles
+    from hookline.shell.programs import (
+        find_command_troubles,
+        find_last_programs,
+        find_troubles,
+        has_given_up,
+    )
 
     def find_program(name: str) -> str | None:
         return which(name, path=env["PATH"])
 
     troubles: Iterable[Trouble]
     if exit_code == 2:  # which counts unless it is certain that nobody meant it
+        if has_given_up(command, shell, said.rpartition("\n")[2], env):
+            raise HandlerUnavailable(f"it could not be read to its end{said}")
         last = find_last_programs(command, cwd=cwd, variables=env, shell=shell)
         troubles = (each for program in last for each in find_troubles(program, find_program))
     else:

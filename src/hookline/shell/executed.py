@@ -43,13 +43,14 @@ class _Interpreter(NamedTuple):
 _TABLE = (
     (". source", "", "", ""),
     ("python pythonw pypy ipython", "-W -X --check-hash-based-pycs", "", "-c -m -h -V"),
-    ("node tsx ts-node vite-node zx",
-     "-C -O -P --conditions --env-file --input-type --project --tsconfig",
-     "-r --require --import --loader --experimental-loader", "-e --eval -p --print --run --test"),
+    *((names, "-C -O -P --conditions --env-file --input-type --project --tsconfig",
+       "-r --require --import --loader --experimental-loader",
+       f"{checks} -e --eval -p --print --run --test")
+      for names, checks in (("node", "-c --check"), ("tsx ts-node vite-node zx", ""))),
     ("deno bun", "-c --config --cwd --import-map", "-r --preload --require", "-e --eval -p"),
     ("ruby", "-C -E -I", "-r", "-e"),
     ("perl", "-I -M -m", "", "-e -E"),
-    ("php", "-c -d -S -t -z", "-f --file", "-B -E -F -R -r --run -f --file"),
+    ("php", "-c -d -S -t -z", "-f --file", "-B -E -F -R -l -r --run --syntax-check -f --file"),
     ("lua luajit", "-e -j -l", "", ""),
     ("awk gawk mawk nawk", "-F -v --assign --field-separator -e --source -l --load",
      "-f --file -E --exec -i --include", ""),
@@ -65,7 +66,7 @@ _TABLE = (
 )  # fmt: skip
 _INTERPRETERS = {
     **{name: _Interpreter(SHELL_OPTIONS, frozenset({"--rcfile", "--init-file"}),
-                          frozenset({"-c", "-s"})) for name in SHELLS},
+                          frozenset({"-c", "-n", "-s"})) for name in SHELLS},
     **{name: _Interpreter(
         Options(frozenset(f"{valued} {files} {instead}".split()),
                 double=frozenset({"--arg", "--argjson", "--rawfile", "--slurpfile"}),
@@ -142,7 +143,7 @@ def _find_scripts(words: Words, name: str) -> Iterator[Field]:
         if option in interpreter.files and value is not None:
             yield value
     at = parsed.operands
-    if parsed.has(*interpreter.instead, "--help", "--version"):
+    if parsed.has(*interpreter.instead, "--help", "--version") and not parsed.has("+n"):
         module = parsed.value("-m")
         if module is not None and not parsed.has("-c"):
             yield from _find_scripts((module, *words[at:]), module.text)

@@ -13,8 +13,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from hookline.shell.steps import ASSIGNMENT, JOINED, Program, read_steps
+from hookline.shell import split
+from hookline.shell.branches import find_needed_files
+from hookline.shell.steps import (
+    ASSIGNMENT,
+    BASH_ONLY,
+    ENDS_COMPOUND,
+    JOINED,
+    Program,
+    encode_text,
+    expand,
+    read_steps,
+)
 from hookline.shell.steps import read_head as _read_head
+from hookline.shell.syntax import find_python_error, find_shell_error
 
 __all__ = [
     "Program",
@@ -23,10 +35,22 @@ __all__ = [
     "find_last_programs",
     "find_programs",
     "find_troubles",
+    "has_given_up",
 ]
 
 # Nothing after a command has a say in the exit code if it fails.
-_LAST = re.compile(rf"[ \t)\"]*(?P<chain>&&{JOINED})?(?:\|\|\s*exit +[1-9]\d*)?[\s;)]*(?:#.*\s*)?")
+_LAST = re.compile(
+    rf"[ \t)\"]*(?P<chain>&&{JOINED})?(?:\|\|\s*exit +[1-9]\d*)?"
+    rf"(?:[\s;)]|{ENDS_COMPOUND})*(?:#.*\s*)?"
+)
+# What shells and Python say last, if they cannot read a script or go on with it.
+_GAVE_UP = re.compile(
+    r"(?:; stderr: )?(.+?): (?:can't open file|(?:-c: )?(?:line )?\d+: .*?(?:[Ss]yntax error"
+    r"|[Bb]ad substitution|(?:parameter|unbound|read ?-?only|shift|cannot open|unexpected EOF)\b"
+    r"|arithmetic|Illegal option|bad variable))"
+)
+# A shell that only checks what it is given complains of that.
+_CHECKS = re.compile(r"sh +-\w*n\b")
 # Linux reads this much of a script to find out who runs it.
 _FIRST_LINE = 256
 
@@ -49,14 +73,21 @@ def find_command_troubles(
     which: Which,
     shell: str = "/bin/sh",
     runs_copy: Callable[[str], bool] = lambda path: False,
+    reads_branches: bool = False,
 ) -> Iterator[Trouble]:
-    """Why a command, or the shell that reads it, is certain not to do its work.
+    """Why a command, or the shell that reads it, is certain not to do its work; or, where it
+    ``reads_branches``, cannot do a part of it.
 
     ``runs_copy`` tells of a file in whose place another one runs.
     """
     if isinstance(command, str):
         reader = Program(path=shell, is_run=True) if "/" in shell else Program(name=shell)
         yield from find_troubles(reader, which)
+        error = find_shell_error(os.path.basename(shell), command)
+        if error:
+            what = f"`{os.path.basename(shell)}` cannot read the command: {error}"
+            yield Trouble("command-invalid", what, "correct it")
+            return
     told = set[Program]()
     for step in read_steps(command, cwd, variables, shell):
         for program in step.programs:
@@ -64,10 +95,15 @@ def find_command_troubles(
             if step.is_tolerated or step.is_passed or is_doubtful or program in told:
                 continue
             told.add(program)
-            for trouble in find_troubles(program, which):
+            for trouble in find_troubles(program, which, _get_reader(step.words)):
                 # There may be nothing to set.
                 if trouble.id != "script-empty" or step.words[0] not in {".", "source"}:
                     yield trouble
+    paths = {program.path for program in told}
+    for program in find_needed_files(command, cwd, variables, shell) if reads_branches else ():
+        if program.path not in paths and not runs_copy(program.path):
+            paths.add(program.path)
+            yield from (each for each in find_troubles(program, which) if each.id != "script-empty")
 
 
 # ── from a command to programs ──────────────────────────────────────────────────────────────
@@ -105,16 +141,39 @@ def find_last_programs(
                 yield program
 
 
+def has_given_up(
+    command: str | Sequence[str], shell: str, line: str, variables: Mapping[str, str]
+) -> bool:
+    """Whether ``line``, the last on stderr, is why a command ended: the shell that reads it, or
+    what it ends with, could not go on. Such a line names who speaks, and the line of the script.
+    """
+    said = _GAVE_UP.match(line)
+    text = command if isinstance(command, str) else shlex.join(command)
+    if said is None or _CHECKS.search(text):
+        return False
+    source = encode_text(text)
+    names = {shell}
+    for each in split(text).commands:
+        if _LAST.fullmatch(source[each.end :].decode("utf-8", "replace")):
+            names.update(expand(word, variables) for word in each.words)
+    return said[1] in names or os.path.basename(said[1]) in names
+
+
 # ── what is wrong with a program ────────────────────────────────────────────────────────────
 
 
-def find_troubles(program: Program, which: Which) -> Iterator[Trouble]:
-    """Why it will not start, or will stop at its first line."""
+def find_troubles(program: Program, which: Which, reader: str = "bash") -> Iterator[Trouble]:
+    """Why it will not start, will stop at its first line, or cannot be read at all.
+
+    ``reader`` is the shell that reads it, if one does; bash reads what the others do.
+    """
     if program.name and which(program.name) is None:
         yield Trouble(
             "program-missing",
             f"there is no program `{program.name}` on your PATH",
-            f"install {program.name}, or write its absolute path",
+            f"install {program.name}, or write its absolute path"
+            if program.name not in BASH_ONLY
+            else "it is part of bash: write `run: [bash, -c, …]`",
         )
     path = program.path
     if not path.startswith("/") or path.startswith(("/dev/fd/", "/dev/std", "/proc/")):
@@ -142,7 +201,30 @@ def find_troubles(program: Program, which: Which) -> Iterator[Trouble]:
         what = f"`{path}` cannot be read"
         yield Trouble("script-unreadable", what, f"chmod u+r {shlex.quote(path)}")
     if stat.S_ISREG(mode):
-        yield from _find_in_first_line(program, which)
+        found = [*_find_in_first_line(program, which)]
+        yield from found or _find_in_syntax(program, which, reader)
+
+
+def _get_reader(words: Sequence[str]) -> str:
+    """The shell that is given a script, where that one reads no more than bash does."""
+    is_code = any(re.match(r"-\w*c", word) for word in words)
+    return "sh" if words[0] in {"sh", "dash"} and not is_code else "bash"
+
+
+def _find_in_syntax(program: Program, which: Which, reader: str) -> Iterator[Trouble]:
+    text = program.text()
+    first = text.partition("\n")[0] if program.is_run else ""
+    named = os.path.basename((first.removeprefix("#!").split() or [""])[-1])
+    error = ""
+    if program.by_shell:
+        error = find_shell_error(reader, text)
+    elif program.is_run and text:
+        error = find_shell_error(named if first.startswith("#!") else "sh", text)
+    if re.match(r"python3?\Z", named) or (not program.is_run and program.path.endswith(".py")):
+        python = os.path.basename(os.path.realpath(which("python3") or ""))
+        error = find_python_error(text) if python == f"python3.{sys.version_info.minor}" else ""
+    if error:
+        yield Trouble("script-invalid", f"`{program.path}` cannot be read: {error}", "correct it")
 
 
 def _find_in_first_line(program: Program, which: Which) -> Iterator[Trouble]:
