@@ -28,7 +28,9 @@ _TOKENS = {
 }
 _ASKED_BEFORE = {"pre_tool_use", PREEMPT_LANE, "permission_request"}
 _DONE = {"post_tool_use", "tool_response_transform"}
-_ALWAYS = {"session_id", "cwd", "hook_event_name", "cost"}
+_ALWAYS = {"session_id", "cwd", "hook_event_name", "cost", "tool_response"}
+# A command that fails has no `tool_error`; its whole output begins like this.
+_FAILED = "Error executing command: "
 # Above this its own shortening of the response, which stands before every other hook, wins.
 _MAX_BYTES, _MAX_LINES = 51_200, 2_000
 
@@ -107,7 +109,9 @@ class DockerAgent(JsonDialect):
                 # The client leaves broken arguments out, and then repairs and runs them.
                 raise DecodeError("the arguments of `edit_file` are no JSON object")
         if native in _DONE:
-            tool = replace(tool, ok=data.get("tool_error") is not True)
+            text = tool.output or ""
+            failed = tool.kind is ToolKind.SHELL and text.startswith(_FAILED)
+            tool = replace(tool, ok=data.get("tool_error") is not True and not failed)
         if tool.name.startswith("mcp:"):
             server, _, name = tool.name.removeprefix("mcp:").partition(":")
             return replace(tool, kind=ToolKind.MCP, mcp=Mcp(server, name))

@@ -1,6 +1,6 @@
 """Kodelet's payloads and answers, as its hook executables exchange them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import msgspec
@@ -19,6 +19,8 @@ from hookline.model.tools import Mcp, Tool, ToolKind, ToolRow, patched_paths
 
 __all__ = ["Kodelet"]
 
+# How the program marks calls and their results among the words of the assistant.
+_CALL, _RESULT = "🔧", "🔄"
 _K = ToolKind
 _FILE = {"path": "file_path"}
 _PATTERN = {"query": "pattern", "path": "path"}
@@ -81,6 +83,17 @@ class Kodelet(JsonDialect):
 
     # ── in ──────────────────────────────────────────────────────────────────────────────────
 
+    def decode(self, payload: bytes, event: str | None = None) -> Event:
+        """As everywhere, but that the stop of a sub-agent is told as that of the main agent."""
+        found = super().decode(payload, event)
+        if not isinstance(found, Stop) or not found.agent.depth:
+            return found
+        return SubagentStop(**{name: getattr(found, name) for name in found.__struct_fields__})
+
+    def is_automatic(self, data: Mapping[str, Any], prompt: str) -> bool:
+        """The question of a sub-agent comes as a prompt, and no person wrote it."""
+        return data.get("invoked_by") == "subagent" or super().is_automatic(data, prompt)
+
     def common(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
         """A sub-agent is told from the main one, but not from another."""
         values = super().common(data, native)
@@ -95,10 +108,8 @@ class Kodelet(JsonDialect):
             each = (
                 [m for m in messages if isinstance(m, dict)] if isinstance(messages, list) else []
             )
-            spoken = [m.get("content") for m in each if m.get("role") == "assistant"]
-            return {"last_message": spoken[-1]} if spoken and spoken[-1] is not None else {}
-        if native == "turn_end" and data.get("response"):
-            return {"messages": [{"role": "assistant", "content": data["response"]}]}
+            return {"last_message": _last_words(each)}
+        # The response of a turn_end may be an earlier turn's, as it is on the Responses wire.
         return {}
 
     def read_tool(self, data: Mapping[str, Any], native: str) -> Tool:
@@ -263,6 +274,21 @@ def _structured(event: ToolEvent, name: str) -> dict[str, Any]:
     else:
         result["metadata"] = {"executionTime": 0, "output": text}
     return {**result, **({"error": error or "failed"} if failed else {})}
+
+
+def _last_words(messages: Sequence[Mapping[str, Any]]) -> Any:
+    """What the assistant said at the very end; empty when that was nothing.
+
+    Calls of tools and their results stand among its words: on the Anthropic wire as its own
+    messages that begin with a mark, of which no more can be results than there were calls.
+    """
+    last = messages[-1] if messages else {}
+    text = last.get("content")
+    if last.get("role") != "assistant" or text is None:
+        return ""
+    marks = [str(each.get("content"))[:2] for each in messages if each.get("role") == "assistant"]
+    is_result = str(text).startswith(f"{_RESULT} Tool result:")
+    return "" if is_result and marks.count(f"{_RESULT} ") <= marks.count(f"{_CALL} ") else text
 
 
 # ── results of tools ─────────────────────────────────────────────────────────────────────────
