@@ -28,6 +28,14 @@ _TOKENS = {
 }
 _ASKED_BEFORE = {"pre_tool_use", PREEMPT_LANE, "permission_request"}
 _DONE = {"post_tool_use", "tool_response_transform"}
+_CATEGORIES = {
+    ToolKind.SHELL: "shell",
+    ToolKind.MCP: "mcp",
+    **dict.fromkeys(
+        (ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT, ToolKind.DELETE, ToolKind.SEARCH),
+        "filesystem",
+    ),
+}
 _ALWAYS = {"session_id", "cwd", "hook_event_name", "cost", "tool_response"}
 # A command that fails has no `tool_error`; its whole output begins like this.
 _FAILED = "Error executing command: "
@@ -240,6 +248,8 @@ class DockerAgent(JsonDialect):
             data |= {"tool_response": event.error or event.tool.output, "tool_error": True}
         elif isinstance(event, ToolEvent) and native in _DONE:
             data["tool_error"] = event.tool.ok is False
+            if native == "tool_response_transform":
+                data["tool_category"] = _category(data["tool_name"], event.tool)
         elif isinstance(event, SteeringSubmit):
             data["steering_messages"] = event.prompts or (event.prompt,)
         data |= _host_words(native, data, event)
@@ -257,6 +267,13 @@ class DockerAgent(JsonDialect):
                 return {"path": tool.path, "edits": edits}
             case _:
                 return sent
+
+
+def _category(name: str, tool: Tool) -> str:
+    """The kind of toolset that a tool is from."""
+    if tool.kind is ToolKind.AGENT:
+        return "handoff" if name == "handoff" else "transfer"
+    return _CATEGORIES.get(tool.kind, "")
 
 
 def _singly(key: str, value: Any) -> dict[str, Any]:

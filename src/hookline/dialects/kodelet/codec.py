@@ -261,19 +261,39 @@ def _with_input(new: Any) -> Answer:
 def _structured(event: ToolEvent, name: str) -> dict[str, Any]:
     failed = isinstance(event, PostToolUseFailure) or event.tool.ok is False
     error = event.error if isinstance(event, PostToolUseFailure) else event.tool.output
+    kind, metadata = _metadata(event, failed)
     result = {
         "toolName": name,
         "success": not failed,
         "timestamp": event.time.isoformat(),
-        "metadataType": "custom_tool",
+        "metadataType": kind,
+        "metadata": metadata,
     }
-    text = event.tool.output or ""
-    if event.tool.kind is ToolKind.SHELL:
-        shell = {"command": event.tool.command or "", "exitCode": int(failed), "output": text}
-        result |= {"metadataType": "bash", "metadata": {**shell, "executionTime": 0}}
-    else:
-        result["metadata"] = {"executionTime": 0, "output": text}
     return {**result, **({"error": error or "failed"} if failed else {})}
+
+
+def _metadata(event: ToolEvent, failed: bool) -> tuple[str, dict[str, Any]]:
+    """What a tool did, by the schema of its kind."""
+    tool = event.tool
+    text = tool.output or ""
+    match tool.kind:
+        case ToolKind.SHELL:
+            shell = {"command": tool.command or "", "exitCode": int(failed), "output": text}
+            return "bash", {**shell, "executionTime": 0, "workingDir": event.cwd}
+        case ToolKind.READ if tool.path:
+            lines = text.split("\n") if text else []
+            return "file_read", {"filePath": tool.path, "lines": lines, "truncated": False}
+        case ToolKind.WRITE if tool.path:
+            content = tool.content or ""
+            size = len(content.encode("utf-8", "replace"))
+            return "file_write", {"filePath": tool.path, "content": content, "size": size}
+        case ToolKind.EDIT if tool.path:
+            edit = {"oldContent": tool.old or "", "newContent": tool.new or ""}
+            return "file_edit", {"filePath": tool.path, "edits": [edit]}
+        case ToolKind.AGENT:
+            return "subagent", {"question": tool.content or "", "response": text}
+        case _:
+            return "custom_tool", {"executionTime": 0, "output": text}
 
 
 def _last_words(messages: Sequence[Mapping[str, Any]]) -> Any:
