@@ -24,6 +24,8 @@ class Ward:
         self.path = f"{self.bin}:/usr/bin:/bin"
         self.env = {"HOME": str(self.home), "PATH": self.path, "XDG_CONFIG_HOME": str(self.home)}
         self.managed = base / "managed/hookline.yaml"
+        self.version: tuple[int, ...] | None = None
+        """What every program here says of its version; None where none may start."""
 
     def at(self, path: str) -> Path:
         """Where a file of this machine is."""
@@ -56,6 +58,7 @@ class Ward:
             env=self.env,
             read=lambda path: Path(path).read_bytes() if Path(path).is_file() else None,
             which=lambda name: shutil.which(name, path=self.path),
+            version=None if self.version is None else lambda argv: self.version or (),
         )
 
     @property

@@ -213,6 +213,8 @@ def _tell(installer: Installer, changes: Sequence[Change], dry_run: bool) -> Non
         else:
             click.secho(f"{client}: hookline is in {file} now", fg="green")
     click.echo(f"  covers {len(installer.events())} events; --json names them")
+    for sentence in installer.support.beyond:
+        click.echo(f"  out of any hook's reach: {sentence}")
 
 
 def _as_json(

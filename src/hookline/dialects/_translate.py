@@ -6,6 +6,7 @@ Pure and shared by every dialect. What remains afterwards a dialect only has to 
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -28,6 +29,7 @@ class _Draft(Struct):
     where: str
     row: EventSupport
     latch: str = ""
+    later: tuple[str, ...] = ()
 
     def swap(self, was: str, now: str, why: str, **fields: Any) -> None:
         self.changes.append(Substitution(was, now, f"{self.where} {why}"))
@@ -54,7 +56,7 @@ def translate(
     _fit_verdict(draft)
     _sign(draft, outcome.signature)
     _fit_texts(draft, outcome, support)
-    return Translated(draft.answer, tuple(draft.changes), draft.latch)
+    return Translated(draft.answer, tuple(draft.changes), draft.latch, later=draft.later)
 
 
 def _sign(draft: _Draft, signature: str) -> None:
@@ -126,7 +128,7 @@ def _instead(part: str, value: Any, event: Event) -> str:
         gone = [key for key, inner in value.items() if inner is None]
         if isinstance(event, ToolEvent) and set(value) == {"command"} and changed:
             return f"A hook wants another command here. Run this instead: {changed['command']}"
-        use = f" Use these values instead: {changed}." if changed else ""
+        use = f" Use these values instead: {_as_text(changed)}." if changed else ""
         drop = f" Leave these out: {', '.join(gone)}." if gone else ""
         return f"A hook wants another input here.{use}{drop}"
     if part == "env" and isinstance(value, Mapping):
@@ -134,7 +136,12 @@ def _instead(part: str, value: Any, event: Event) -> str:
         return f"A hook wants variables set for this command ({words}), which this agent cannot do."
     if part == "output":
         return f"A hook replaced the output by this: {value}"
-    return f"A hook wants this {part} instead: {value}"
+    return f"A hook wants this {part} instead: {_as_text(value)}"
+
+
+def _as_text(value: Any) -> str:
+    """A value as people and models write it: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def _fit_texts(draft: _Draft, outcome: Outcome, support: Support) -> None:
@@ -145,7 +152,11 @@ def _fit_texts(draft: _Draft, outcome: Outcome, support: Support) -> None:
         draft.swap("follow_up", "notice", "cannot keep going", follow_up=(), notice=texts)
         answer = draft.answer
     if answer.context and not row.can("context"):
-        if row.instead("context") == "notice" or row.can("notice"):
+        if row.instead("context") == "later":
+            draft.later = answer.context
+            why = "has no way to the model; the next turn has one"
+            draft.swap("context", "context of the next turn", why, context=())
+        elif row.instead("context") == "notice" or row.can("notice"):
             texts = (*answer.notice, *answer.context)
             draft.swap("context", "notice", "has no way to the model", context=(), notice=texts)
         else:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hookline.engine.merge import fit
 from hookline.engine.plan import Bound
-from hookline.model.answers import PASS, Answer, Verdict
+from hookline.model.answers import NO_REWRITE, PASS, Answer, Verdict
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.events import Event
 from hookline.model.hook import Lane
@@ -49,6 +49,8 @@ async def _run_lane(
         rule = bound.hook.lane
         if rule is not None and rule.last_counts and not run.failed and _speaks(run, rule):
             runs = [each if each.failed else replace(each, superseded=True) for each in runs]
+        if rule is not None and rule.first_rewrites and any(each.answer.rewrite for each in runs):
+            run = replace(run, answer=replace(run.answer, rewrite=NO_REWRITE))
         runs.append(run)
         if rule is not None and _ends(run, rule):
             break

@@ -1,6 +1,6 @@
 """What one session has to remember between its events, and the rules for it. Pure values."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
@@ -31,6 +31,7 @@ __all__ = [
     "SessionMemory",
     "add_failures",
     "capped",
+    "carry",
     "closed",
     "combined",
     "is_persons_prompt",
@@ -41,6 +42,7 @@ __all__ = [
 
 MAX_FOLLOW_UPS = 8
 _MAX_CARRIED = 4
+_MAX_LATER = 32
 _CARRIED_LENGTH = 200
 T = TypeVar("T")
 _BEFORE_PROMPTS = (SessionStart, SessionResume, Setup, InstructionsLoaded)
@@ -58,7 +60,7 @@ class SessionMemory(Struct, frozen=True, kw_only=True):
     """The id of the event that was counted last: asked about once more, it counts once."""
     denials: tuple[Denial, ...] = ()
     carried: tuple[str, ...] = ()
-    """Failures of hooks that the model hears of with the person's next prompt."""
+    """What the model hears later: failures of hooks, and context that no event could carry yet."""
     untold: tuple[str, ...] = ()
     """Notices that the next event which can show them brings to the person."""
 
@@ -131,7 +133,13 @@ def add_failures(memory: SessionMemory, outcome: Outcome) -> SessionMemory:
             line += f"checked there: {' '.join(run.failed.split())}"
             short = line if len(line) <= _CARRIED_LENGTH else f"{line[: _CARRIED_LENGTH - 1]}…"
             lines += [] if short in lines else [short]
-    return replace(memory, carried=tuple(lines[-_MAX_CARRIED:]))
+    return replace(memory, carried=tuple(lines[-max(_MAX_CARRIED, len(memory.carried)) :]))
+
+
+def carry(memory: SessionMemory, texts: Sequence[str]) -> SessionMemory:
+    """The memory with context that the model gets later."""
+    new = [text for text in texts if text not in memory.carried]
+    return replace(memory, carried=(*memory.carried, *new)[-_MAX_LATER:]) if new else memory
 
 
 def taught(

@@ -152,3 +152,5 @@ class Translated(Struct, frozen=True):
     """The answer that this is a translation of."""
     client: str = ""
     """For whom it was made."""
+    later: tuple[str, ...] = ()
+    """Context that the session keeps for the model, because this event has no way to it."""

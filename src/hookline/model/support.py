@@ -10,12 +10,13 @@ from hookline.model.events import EVENTS
 __all__ = ["CELLS", "SUBSTITUTES", "EventSupport", "Support"]
 
 # What may stand in a cell beside "yes": what is said instead, never weaker than what was meant.
+# `later` is the next turn of the session, or the next prompt.
 SUBSTITUTES: Mapping[str, frozenset[str]] = {
     "allow": frozenset({"pass"}),
     "ask": frozenset({"deny"}),
     "deny": frozenset({"feedback", "halt", "none"}),
     "halt": frozenset({"deny", "latch"}),
-    "context": frozenset({"notice", "none"}),
+    "context": frozenset({"later", "notice", "none"}),
     "notice": frozenset({"none"}),
     "follow_up": frozenset({"none"}),
     "input": frozenset({"deny"}),

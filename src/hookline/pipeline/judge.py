@@ -21,6 +21,7 @@ from hookline.model.events import (
     PermissionRequest,
     PreToolUse,
     SessionStart,
+    TurnStart,
     UserPromptSubmit,
 )
 from hookline.model.memory import (
@@ -28,6 +29,7 @@ from hookline.model.memory import (
     SessionMemory,
     add_failures,
     capped,
+    carry,
     closed,
     is_persons_prompt,
     latched,
@@ -45,6 +47,8 @@ __all__ = ["MAX_DEPTH", "hook_depth", "judge", "judge_in_session", "judge_once"]
 MAX_DEPTH = 3
 # Calls that are judged before they are made: what is denied there is what agents try again.
 _JUDGED = (PreToolUse, PermissionRequest)
+# What the model reads next, where some events have no way to it.
+_BEGINNINGS = (TurnStart, UserPromptSubmit)
 
 
 async def judge_once(
@@ -278,6 +282,8 @@ def _conclude(
     said = _translation(outcome, client)
     if said.latch:
         memories = [closed(memory, event, said.latch) for memory in memories]
+    if said.later:
+        memories = [carry(memory, said.later) for memory in memories]
     verdict = said.answer.verdict
     if (caller.denied or verdict >= Verdict.DENY) and isinstance(event, _JUDGED):
         denial = _recall_denial(outcome, config, caller) if verdict >= Verdict.DENY else None
@@ -288,7 +294,10 @@ def _conclude(
 def _tell_model(lines: Sequence[str], outcome: Outcome, client: Client) -> Outcome | None:
     """The outcome with what the model has yet to hear; None where this event cannot carry it."""
     rows = client.support.events.values()
-    if any(row.event == "user_prompt_submit" and row.can("context") for row in rows):
+    if any(row.instead("context") == "later" for row in rows):
+        if outcome.event.agent.depth or not isinstance(outcome.event, _BEGINNINGS):
+            return None
+    elif any(row.event == "user_prompt_submit" and row.can("context") for row in rows):
         if not is_persons_prompt(outcome.event):
             return None
     elif outcome.event.agent.depth:

@@ -15,12 +15,14 @@ from hookline.dialects.docker_agent.files import FILES
 from hookline.dialects.docker_agent.install import INSTALLER
 from hookline.model.answers import Answer, Verdict
 from hookline.model.events import (
+    Agent,
     BeforeCompaction,
     Event,
     PermissionRequest,
     PostToolUse,
     PreCompact,
     PreToolUse,
+    SubagentStop,
     ToolResponseTransform,
     TurnEnd,
     TurnStart,
@@ -141,6 +143,49 @@ def test_a_response_can_be_rewritten_to_nothing_and_not_blocked(tmp_path: Path) 
     line = 'echo \'{"decision": "block", "reason": "no"}\''
     blocked = fired(tmp_path, "tool_response_transform", done, line)
     assert blocked.verdict is Verdict.PASS
+
+
+def test_of_summaries_the_first_in_order_counts(tmp_path: Path) -> None:
+    lines = ("true", own(summary="first"), own(summary="second", additional_context="more"))
+    outcome = fired(tmp_path, "before_compaction", BeforeCompaction(), *lines)
+    assert outcome.answer.rewrite.summary == "first"
+    assert outcome.answer.context == ("more",)
+
+
+def test_a_finished_child_is_not_told_to_its_own_hooks(tmp_path: Path) -> None:
+    agents = {
+        name: {"hooks": {"subagent_stop": [{"type": "command", "command": f"touch {name}"}]}}
+        for name in ("root", "helper")
+    }
+    file = tmp_path / "agent.yaml"
+    file.write_text(json.dumps({"agents": agents}))
+    host(FILES, [file], SubagentStop(agent=Agent(name="helper", depth=1)), project=tmp_path)
+    assert ((tmp_path / "root").exists(), (tmp_path / "helper").exists()) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("event", "line", "verdict"),
+    [
+        ("tool_guard", says("deny", "no"), Verdict.DENY),
+        ("tool_guard", says("ask", "sure?"), Verdict.ASK),
+        ("tool_guard", says("allow", "fine"), Verdict.PASS),  # advice, as before all approval
+        ("tool_guard", "exit 1", Verdict.DENY),
+        ("tool_input_transform", own(updated_input={"cmd": "ls -l"}), Verdict.PASS),
+    ],
+)
+def test_events_of_later_versions_guard_and_rewrite_calls(
+    event: str, line: str, verdict: Verdict, tmp_path: Path
+) -> None:
+    file = tmp_path / "hooks.yaml"
+    entry = {"matcher": "shell", "hooks": [{"type": "command", "command": line}]}
+    file.write_text(json.dumps({event: [entry]}))
+    assert FILES.owns(str(file), file.read_bytes())
+    assert FILES.read(str(file), file.read_bytes()).flaws == ()
+    outcome = host(FILES, [file], PreToolUse(tool=SHELL), project=tmp_path)
+    assert outcome.verdict is verdict
+    final = outcome.final
+    command = final.tool.command if isinstance(final, PreToolUse) else SHELL.command
+    assert command == ("ls -l" if event == "tool_input_transform" else "ls")
 
 
 def test_a_block_after_a_tool_ends_the_run(tmp_path: Path) -> None:

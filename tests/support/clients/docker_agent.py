@@ -14,7 +14,7 @@ ENDED = {
 }  # fmt: skip
 CONTEXT = {
     "session_start", "user_prompt_submit", "user_steering_messages_submit",
-    "user_followup_submit", "turn_start", "post_tool_use", "pre_compact", "stop",
+    "user_followup_submit", "turn_start", "pre_compact",
 }  # fmt: skip
 # The lane before all approval. Its code looked at `permission_decision` and nothing else, so that
 # is all that counts here, though the page promises more.

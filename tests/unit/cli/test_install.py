@@ -550,3 +550,13 @@ def test_when_the_program_is_removed_the_client_blocks(
     done = machine.call("status", name)
     assert done.code == 1
     assert "is not there" in done.out
+
+
+def test_install_says_what_no_hook_reaches_and_that_a_version_runs_none(machine: Machine) -> None:
+    machine.put_client("kodelet")
+    program = machine.base / "clients/kodelet"
+    program.write_text("#!/bin/sh\necho kodelet version 0.5.36-beta\n")
+    done = machine.call("install", "kodelet")
+    assert "out of any hook's reach: Sub-agents of version 0.4 run no hooks" in done.out
+    assert "is 0.5.36: since 0.5.0 Kodelet runs no hooks" in done.out
+    assert "hooks are active here" not in done.out.replace("0 hooks are active here", "")

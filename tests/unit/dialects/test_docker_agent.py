@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from hookline.dialects.docker_agent import DIALECT
 from hookline.model.answers import PASS, Answer, Rewrite, Verdict, allow, ask, context, deny, halt
@@ -31,6 +32,7 @@ from hookline.model.events import (
     SteeringSubmit,
     Stop,
     SubagentStop,
+    ToolEvent,
     ToolResponseTransform,
     TurnStart,
     UserPromptSubmit,
@@ -173,6 +175,26 @@ def test_a_failed_call_says_so() -> None:
     assert isinstance(fine, PostToolUse)
     assert (failed.tool.ok, fine.tool.ok) == (False, True)
     assert failed.tool.output == "secret"
+
+
+@pytest.mark.parametrize("native", ["post_tool_use", "tool_response_transform"])
+def test_a_command_that_failed_is_known_by_its_output_alone(native: str) -> None:
+    text = "Error executing command: exit status 3\nOutput: oops"
+    failed, fine = decode(native, tool_response=text), decode(native, tool_response=f"> {text}")
+    assert isinstance(failed, ToolEvent)
+    assert isinstance(fine, ToolEvent)
+    assert (failed.tool.ok, fine.tool.ok) == (False, True)
+    page = decode(native, tool_name="fetch", tool_input={"urls": ["x"]}, tool_response=text)
+    assert isinstance(page, ToolEvent)
+    assert page.tool.ok
+
+
+def test_a_tool_that_printed_nothing_has_an_empty_response() -> None:
+    said_nothing = decode("post_tool_use", tool_response="")
+    assert isinstance(said_nothing, PostToolUse)
+    assert said_nothing.tool.output == ""
+    from_elsewhere = PostToolUse(tool=replace(tool("shell", command="true"), output=""))
+    assert json.loads(DIALECT.stdin(from_elsewhere))["tool_response"] == ""
 
 
 def test_own_fields_are_filled() -> None:
@@ -365,6 +387,24 @@ def test_stop_cannot_be_continued_and_says_so() -> None:
     assert body_of(DIALECT.encode(outcome)) == {"system_message": "run the tests"}
     assert not DIALECT.support.has_stop_flag
     assert DIALECT.support.stop_cap is None
+
+
+@pytest.mark.parametrize("native", ["post_tool_use", "stop"])
+def test_context_that_the_client_would_drop_is_kept_for_later(native: str) -> None:
+    outcome = Outcome(event=decode(native), answer=context("run the tests"))
+    translated = DIALECT.translate(outcome)
+    assert translated.later == ("run the tests",)
+    assert translated.substitutions[0].was == "context"
+    assert DIALECT.encode(outcome) == Reply()
+
+
+def test_a_reason_names_a_new_input_as_json() -> None:
+    path = {"path": "a", "edits": [{"oldText": "it's", "newText": "b"}]}
+    event = decode("pre_tool_use+preempt", tool_name="edit_file", tool_input=path)
+    rewrite = Rewrite(input={"edits": [{"oldText": "it's", "newText": None}], "path": "b"})
+    reply = DIALECT.encode(Outcome(event=event, answer=Answer(rewrite=rewrite)))
+    reason = body_of(reply)["hook_specific_output"]["permission_decision_reason"]
+    assert '{"edits":[{"oldText":"it\'s","newText":null}],"path":"b"}' in reason
 
 
 def test_context_is_added_where_the_model_gets_it() -> None:

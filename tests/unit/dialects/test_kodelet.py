@@ -31,9 +31,11 @@ from hookline.model.events import (
     PostToolUseFailure,
     PreToolUse,
     Stop,
+    SubagentStop,
     TurnEnd,
     UserPromptSubmit,
 )
+from hookline.model.memory import is_persons_prompt
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.rewriting import native_input, rewritten
 from hookline.model.tools import Mcp, Tool, ToolKind, tool
@@ -115,8 +117,50 @@ def test_the_last_words_are_the_assistants() -> None:
     assert odd.last_message == ""
     turn = decode("turn_end")
     assert isinstance(turn, TurnEnd)
-    assert (turn.iteration, turn.messages[0]["content"]) == (1, "Done.")
-    assert isinstance(decode("turn_end", response=""), TurnEnd)
+    # What it says is no word of this turn for sure: it may be an earlier turn's.
+    assert (turn.iteration, turn.messages) == (1, ())
+
+
+_ASKED = {"role": "user", "content": "Do it"}
+_CALLED = {"role": "assistant", "content": '🔧 Using tool: bash with input: {"command":"ls"}'}
+_GOT = {"role": "assistant", "content": "🔄 Tool result:\nCommand: ls\nOutput:\nA"}
+_CHAT_CALL = {"role": "assistant", "content": '[{"id":"call_1","type":"function"}]'}
+
+
+@pytest.mark.parametrize(
+    ("messages", "last"),
+    [
+        ([_ASKED, _CALLED, _GOT], ""),
+        ([_ASKED, _CALLED, _CALLED, _GOT, _GOT], ""),
+        ([_ASKED, _CALLED, _GOT, {"role": "assistant", "content": "Done."}], "Done."),
+        ([_ASKED, _CHAT_CALL, {"role": "tool", "content": "A"}], ""),
+        # An agent that begins like a result has spoken all the same.
+        ([_ASKED, _GOT], _GOT["content"]),
+        ([_ASKED, _CALLED, _GOT, _GOT], _GOT["content"]),
+        ([_ASKED, _CALLED], _CALLED["content"]),
+    ],
+)
+def test_results_of_tools_are_no_words_of_the_assistant(
+    messages: list[dict[str, str]], last: str
+) -> None:
+    event = decode("agent_stop", messages=messages)
+    assert isinstance(event, Stop)
+    assert event.last_message == last
+
+
+def test_a_sub_agents_end_and_question_are_told_from_the_main_ones() -> None:
+    ended = decode("agent_stop", invoked_by="subagent")
+    assert isinstance(ended, SubagentStop)
+    assert (ended.last_message, ended.agent.depth) == ("Done.", 1)
+    more = DIALECT.encode(Outcome(event=ended, answer=follow_up("go on")))
+    assert body_of(more) == {"follow_up_messages": ["go on"]}
+    asked = decode("user_message_send", invoked_by="subagent")
+    assert isinstance(asked, UserPromptSubmit)
+    assert asked.automatic
+    assert not is_persons_prompt(asked)
+    theirs = decode("user_message_send")
+    assert isinstance(theirs, UserPromptSubmit)
+    assert is_persons_prompt(theirs)
 
 
 def test_tools_are_read_by_their_own_keys() -> None:

@@ -1,10 +1,13 @@
 """Hooks that are in force and yet do not do their work: matchers, time, guards, loops, casing."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hookline.dialects.kodelet.install import INSTALLER
 from hookline.model.findings import Severity
+from hookline.model.installing import Call, Scope
 from support.doctors import Ward
 
 HOOK: dict[str, Any] = {"type": "command", "command": "true"}
@@ -414,3 +417,23 @@ def test_a_limit_below_the_one_our_line_counts_on_is_an_error(
     errors = ward.found("timeout-differs", dialect)
     assert len(errors) == found
     assert all(each.fix == f"hookline install {dialect} --timeout 5" for each in errors)
+
+
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [((0, 1, 24), False), ((0, 4, 22), True), ((0, 5, 36), False), ((), False), (None, False)],
+)
+def test_sub_agents_of_kodelet_are_told_where_no_hook_sees_them(
+    version: tuple[int, ...] | None, told: bool, ward: Ward
+) -> None:
+    (ward.bin / "kodelet").write_text("#!/bin/sh\n")
+    (ward.bin / "kodelet").chmod(0o755)
+    ward.version = version
+    assert not ward.found("sub-agents-unguarded")  # hookline is not in it
+    call = Call(program=("/opt/hookline",))
+    for target in INSTALLER.targets(ward.machine, Scope.USER, shared=False):
+        path = f"~/{Path(target.file).relative_to(ward.home)}"
+        ward.write(path, INSTALLER.add(target, None, call), mode=0o755)
+    found = ward.found("sub-agents-unguarded")
+    assert bool(found) is told
+    assert all("0.4.22" in each.what and each.severity is Severity.WARNING for each in found)

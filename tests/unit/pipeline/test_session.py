@@ -1,12 +1,16 @@
-"""What the model is told with the next prompt of hooks that failed when an agent ended."""
+"""What the model is told later: of hooks that failed at an end, and what an event cannot carry."""
 
 import asyncio
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hookline import registry
 from hookline.app import App
+from hookline.model.answers import PASS, Answer
 from hookline.model.events import (
     Agent,
     Event,
@@ -100,3 +104,42 @@ def test_a_hook_that_fails_again_and_again_is_told_once_and_briefly(tmp_path: Pa
         session.fire(Stop(session_id="s"))
     (line,) = session.fire(PROMPT)
     assert len(line) <= 200
+
+
+# ── context that an event cannot carry ──
+
+
+def fire_native(event: Event, directory: Path) -> Answer:
+    """What docker-agent is told of one of its events."""
+    app = App(
+        env={"PATH": os.defpath, "HOME": str(directory)},
+        cwd=str(directory),
+        home=str(directory / "state"),
+        config="hookline.yaml",
+        remember=True,
+        managed=str(directory / "none"),
+    )
+    outcome = asyncio.run(judge(event, app))
+    return registry.dialect("docker-agent").translate(outcome).answer
+
+
+def native(name: str, session: str = "s", **fields: Any) -> Event:
+    payload = {"hook_event_name": name, "session_id": session, "cwd": "/", **fields}
+    return registry.dialect("docker-agent").decode(json.dumps(payload).encode(), name)
+
+
+@pytest.mark.parametrize("dropped", ["post_tool_use", "stop"])
+@pytest.mark.parametrize("carrier", ["turn_start", "user_prompt_submit"])
+def test_context_that_the_client_drops_goes_out_once_with_what_begins_next(
+    dropped: str, carrier: str, tmp_path: Path
+) -> None:
+    said = json.dumps({"context": ["MK_REMARK"]})
+    config = f"version: 1\nhooks:\n  - {{on: [post_tool_use, stop], run: [echo, '{said}']}}\n"
+    (tmp_path / "hookline.yaml").write_text(config, encoding="utf-8")
+    for _ in range(2):  # said twice, it is told once
+        assert fire_native(native(dropped, tool_name="shell", tool_response="a"), tmp_path) == PASS
+    for other in (native(carrier, "other"), native("pre_compact"), native("turn_end")):
+        assert fire_native(other, tmp_path).context == ()
+    (told,) = fire_native(native(carrier), tmp_path).context
+    assert "MK_REMARK" in told
+    assert fire_native(native(carrier), tmp_path).context == ()

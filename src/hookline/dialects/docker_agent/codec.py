@@ -28,7 +28,17 @@ _TOKENS = {
 }
 _ASKED_BEFORE = {"pre_tool_use", PREEMPT_LANE, "permission_request"}
 _DONE = {"post_tool_use", "tool_response_transform"}
-_ALWAYS = {"session_id", "cwd", "hook_event_name", "cost"}
+_CATEGORIES = {
+    ToolKind.SHELL: "shell",
+    ToolKind.MCP: "mcp",
+    **dict.fromkeys(
+        (ToolKind.READ, ToolKind.WRITE, ToolKind.EDIT, ToolKind.DELETE, ToolKind.SEARCH),
+        "filesystem",
+    ),
+}
+_ALWAYS = {"session_id", "cwd", "hook_event_name", "cost", "tool_response"}
+# A command that fails has no `tool_error`; its whole output begins like this.
+_FAILED = "Error executing command: "
 # Above this its own shortening of the response, which stands before every other hook, wins.
 _MAX_BYTES, _MAX_LINES = 51_200, 2_000
 
@@ -107,7 +117,9 @@ class DockerAgent(JsonDialect):
                 # The client leaves broken arguments out, and then repairs and runs them.
                 raise DecodeError("the arguments of `edit_file` are no JSON object")
         if native in _DONE:
-            tool = replace(tool, ok=data.get("tool_error") is not True)
+            text = tool.output or ""
+            failed = tool.kind is ToolKind.SHELL and text.startswith(_FAILED)
+            tool = replace(tool, ok=data.get("tool_error") is not True and not failed)
         if tool.name.startswith("mcp:"):
             server, _, name = tool.name.removeprefix("mcp:").partition(":")
             return replace(tool, kind=ToolKind.MCP, mcp=Mcp(server, name))
@@ -236,6 +248,8 @@ class DockerAgent(JsonDialect):
             data |= {"tool_response": event.error or event.tool.output, "tool_error": True}
         elif isinstance(event, ToolEvent) and native in _DONE:
             data["tool_error"] = event.tool.ok is False
+            if native == "tool_response_transform":
+                data["tool_category"] = _category(data["tool_name"], event.tool)
         elif isinstance(event, SteeringSubmit):
             data["steering_messages"] = event.prompts or (event.prompt,)
         data |= _host_words(native, data, event)
@@ -253,6 +267,13 @@ class DockerAgent(JsonDialect):
                 return {"path": tool.path, "edits": edits}
             case _:
                 return sent
+
+
+def _category(name: str, tool: Tool) -> str:
+    """The kind of toolset that a tool is from."""
+    if tool.kind is ToolKind.AGENT:
+        return "handoff" if name == "handoff" else "transfer"
+    return _CATEGORIES.get(tool.kind, "")
 
 
 def _singly(key: str, value: Any) -> dict[str, Any]:

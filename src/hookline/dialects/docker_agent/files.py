@@ -13,7 +13,7 @@ from hookline.dialects._located import Located, UnreadableText
 from hookline.dialects._patterns import is_pattern, whole
 from hookline.dialects.docker_agent import DIALECT
 from hookline.dialects.docker_agent.answers import PREEMPT, PREEMPT_LANE
-from hookline.dialects.docker_agent.reading import MATCHED, Reader
+from hookline.dialects.docker_agent.reading import LATER, MATCHED, Reader
 from hookline.dialects.docker_agent.yamltext import parse_yaml
 from hookline.model.events import Event, ToolEvent
 from hookline.model.hook import (
@@ -43,6 +43,7 @@ _FLAGS = {
 _WHOSE = {"agent", "main", "agents"}
 # The lane before all approval is a key of an entry, not an event.
 _EVENTS = {name: row for name, row in DIALECT.support.events.items() if name != PREEMPT_LANE}
+_OWN = _EVENTS.keys() | LATER.keys()
 # A failed hook can block only where an answer could have.
 _BLOCKED = {
     *("permission_request", "post_tool_use", "user_prompt_submit", "worktree_create"),
@@ -78,8 +79,8 @@ class DockerAgentFiles(Files):
         hooks = [keys.get("hooks"), settings.get("hooks")]
         return (
             bool(keys.get("agents", Located(None, 0)).members)
-            or any(each is not None and each.members.keys() & _EVENTS.keys() for each in hooks)
-            or (bool(keys) and keys.keys() <= _EVENTS.keys())
+            or any(each is not None and each.members.keys() & _OWN for each in hooks)
+            or (bool(keys) and keys.keys() <= _OWN)
         )
 
     def members(self, directory: str, names: Sequence[str]) -> Sequence[str] | None:
@@ -178,7 +179,9 @@ class DockerAgentFiles(Files):
         return OnError.WARN if word is OnError.BLOCK and entry.event not in _BLOCKED else word
 
     def lane(self, entry: NativeEntry, entries: Sequence[NativeEntry]) -> Lane | None:
-        """Side by side, but for those that rewrite."""
+        """Side by side, but for those that rewrite; of summaries the first counts."""
+        if entry.event == "before_compaction":
+            return Lane(name="docker-agent before_compaction", first_rewrites=True)
         if entry.event not in _CHAINED or entry.options.get(PREEMPT):
             return None
         return Lane(name=f"docker-agent {entry.event}", piped=True)
@@ -229,8 +232,11 @@ class DockerAgentFiles(Files):
 def _is_for(entry: NativeEntry, event: Event) -> bool:
     """Whether the acting agent is the entry's; one that the file does not know is its main one."""
     name = entry.options.get("agent")
-    if name is None or event.event_id() == "subagent_stop":
-        return True  # a finished child is told of to its parent, whose name nobody says
+    if name is None:
+        return True
+    if event.event_id() == "subagent_stop":
+        # A finished child is told of to its parent, whose name nobody says.
+        return name != event.agent.name or len(entry.options["agents"]) == 1
     unknown = event.agent.name not in entry.options["agents"]
     return event.agent.name == name or (unknown and bool(entry.options["main"]))
 

@@ -10,6 +10,7 @@ from hookline.dialects.docker_agent.answers import PREEMPT_LANE
 from hookline.dialects.docker_agent.files import FILES
 from hookline.dialects.docker_agent.ours import Shape
 from hookline.dialects.docker_agent.placing import Placing
+from hookline.dialects.docker_agent.reading import LATER
 from hookline.dialects.docker_agent.yamltext import parse_yaml
 from hookline.model.installing import (
     Call,
@@ -28,8 +29,6 @@ from hookline.model.support import Support
 __all__ = ["INSTALLER", "DockerAgentHooks"]
 
 _CONFIG = ("DOCKER_AGENT_CONFIG_DIR", "CAGENT_CONFIG_DIR")
-# Events of versions after the one that this dialect was written for.
-_LATER = ("tool_guard", "tool_input_transform")
 _PROGRAMS = ("docker-agent", "cagent")
 _READS_DROP_INS = (1, 100, 0)
 _HEADER = "# hookline's hooks. `hookline uninstall docker-agent` takes this file away."
@@ -148,7 +147,7 @@ def _refused(installed: Installed) -> Iterator[Inactive]:
             yield Inactive(why, flaw.hint or "mend that line")
     if _shape(installed.target) is Shape.HOOKS:
         for event, node in parse_yaml(installed.content).members.items():
-            if event not in {*DIALECT.support.events, *_LATER}:
+            if event not in {*DIALECT.support.events, *LATER}:
                 why = f"{installed.target.file}, line {node.line}: there is no event `{event[:60]}`"
                 yield Inactive(
                     f"{why}, and for that docker-agent skips the whole file, silently",

@@ -11,9 +11,12 @@ from hookline.dialects.docker_agent.answers import PREEMPT
 from hookline.model.errors import nearest
 from hookline.model.native import NativeEntry, NativeFlaw, Voids
 
-__all__ = ["MATCHED", "Reader"]
+__all__ = ["LATER", "MATCHED", "Reader"]
 
 MATCHED = ("pre_tool_use", "post_tool_use", "permission_request", "tool_response_transform")
+# Events of versions after 1.123, which stand round the approval of a tool, and whether they come
+# before all of it. Both are asked as pre_tool_use is, and fail closed as that does.
+LATER = {"tool_guard": True, "tool_input_transform": False}
 _TYPES = ("command", "builtin", "model")
 _ON_ERROR = ("warn", "ignore", "block")
 _TEXTS = ("type", "name", "command", "working_dir", "on_error", "model", "prompt", "schema")
@@ -51,7 +54,7 @@ class Reader:
         settings = keys.get("settings")
         if settings is not None:
             self._settings(settings)
-        loose = {key: node for key, node in keys.items() if key in self._known}
+        loose = {k: node for k, node in keys.items() if k in self._known or k in LATER}
         if loose:
             self._hooks(Located(loose, root.line))
 
@@ -89,12 +92,12 @@ class Reader:
             self._flaw(hooks.line, "`hooks` is no mapping of events", "write `hooks:`, then events")
         for event, node in hooks.members.items():
             unknown = ""
-            if event not in self._known:
+            if event not in self._known and event not in LATER:
                 unknown = f"docker-agent has no event `{event[:60]}`"
                 self._flaw(node.line, unknown, nearest(event, self._known))
             # Later versions take one mapping for a list of one.
             for item in [node] if node.members else node.items:
-                if event in MATCHED:
+                if event in MATCHED or event in LATER:
                     self._group(event, item)
                 else:
                     self._flat(event, item, unknown)
@@ -115,6 +118,8 @@ class Reader:
         preempt = self._typed(keys.get(PREEMPT), bool, PREEMPT, "true or false")
         inner = keys.get("hooks")
         hooks = [] if inner is None else ([inner] if inner.members else inner.items)
+        if event in LATER:
+            preempt, event = LATER[event], "pre_tool_use"
         if not hooks:
             self._flaw(item.line, f"an entry of `{event}` has no hooks", "add `hooks:` to it")
         for hook in hooks:

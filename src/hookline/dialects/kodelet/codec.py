@@ -1,6 +1,6 @@
 """Kodelet's payloads and answers, as its hook executables exchange them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import msgspec
@@ -19,6 +19,8 @@ from hookline.model.tools import Mcp, Tool, ToolKind, ToolRow, patched_paths
 
 __all__ = ["Kodelet"]
 
+# How the program marks calls and their results among the words of the assistant.
+_CALL, _RESULT = "🔧", "🔄"
 _K = ToolKind
 _FILE = {"path": "file_path"}
 _PATTERN = {"query": "pattern", "path": "path"}
@@ -81,6 +83,17 @@ class Kodelet(JsonDialect):
 
     # ── in ──────────────────────────────────────────────────────────────────────────────────
 
+    def decode(self, payload: bytes, event: str | None = None) -> Event:
+        """As everywhere, but that the stop of a sub-agent is told as that of the main agent."""
+        found = super().decode(payload, event)
+        if not isinstance(found, Stop) or not found.agent.depth:
+            return found
+        return SubagentStop(**{name: getattr(found, name) for name in found.__struct_fields__})
+
+    def is_automatic(self, data: Mapping[str, Any], prompt: str) -> bool:
+        """The question of a sub-agent comes as a prompt, and no person wrote it."""
+        return data.get("invoked_by") == "subagent" or super().is_automatic(data, prompt)
+
     def common(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
         """A sub-agent is told from the main one, but not from another."""
         values = super().common(data, native)
@@ -95,10 +108,8 @@ class Kodelet(JsonDialect):
             each = (
                 [m for m in messages if isinstance(m, dict)] if isinstance(messages, list) else []
             )
-            spoken = [m.get("content") for m in each if m.get("role") == "assistant"]
-            return {"last_message": spoken[-1]} if spoken and spoken[-1] is not None else {}
-        if native == "turn_end" and data.get("response"):
-            return {"messages": [{"role": "assistant", "content": data["response"]}]}
+            return {"last_message": _last_words(each)}
+        # The response of a turn_end may be an earlier turn's, as it is on the Responses wire.
         return {}
 
     def read_tool(self, data: Mapping[str, Any], native: str) -> Tool:
@@ -250,19 +261,54 @@ def _with_input(new: Any) -> Answer:
 def _structured(event: ToolEvent, name: str) -> dict[str, Any]:
     failed = isinstance(event, PostToolUseFailure) or event.tool.ok is False
     error = event.error if isinstance(event, PostToolUseFailure) else event.tool.output
+    kind, metadata = _metadata(event, failed)
     result = {
         "toolName": name,
         "success": not failed,
         "timestamp": event.time.isoformat(),
-        "metadataType": "custom_tool",
+        "metadataType": kind,
+        "metadata": metadata,
     }
-    text = event.tool.output or ""
-    if event.tool.kind is ToolKind.SHELL:
-        shell = {"command": event.tool.command or "", "exitCode": int(failed), "output": text}
-        result |= {"metadataType": "bash", "metadata": {**shell, "executionTime": 0}}
-    else:
-        result["metadata"] = {"executionTime": 0, "output": text}
     return {**result, **({"error": error or "failed"} if failed else {})}
+
+
+def _metadata(event: ToolEvent, failed: bool) -> tuple[str, dict[str, Any]]:
+    """What a tool did, by the schema of its kind."""
+    tool = event.tool
+    text = tool.output or ""
+    match tool.kind:
+        case ToolKind.SHELL:
+            shell = {"command": tool.command or "", "exitCode": int(failed), "output": text}
+            return "bash", {**shell, "executionTime": 0, "workingDir": event.cwd}
+        case ToolKind.READ if tool.path:
+            lines = text.split("\n") if text else []
+            return "file_read", {"filePath": tool.path, "lines": lines, "truncated": False}
+        case ToolKind.WRITE if tool.path:
+            content = tool.content or ""
+            size = len(content.encode("utf-8", "replace"))
+            return "file_write", {"filePath": tool.path, "content": content, "size": size}
+        case ToolKind.EDIT if tool.path:
+            edit = {"oldContent": tool.old or "", "newContent": tool.new or ""}
+            return "file_edit", {"filePath": tool.path, "edits": [edit]}
+        case ToolKind.AGENT:
+            return "subagent", {"question": tool.content or "", "response": text}
+        case _:
+            return "custom_tool", {"executionTime": 0, "output": text}
+
+
+def _last_words(messages: Sequence[Mapping[str, Any]]) -> Any:
+    """What the assistant said at the very end; empty when that was nothing.
+
+    Calls of tools and their results stand among its words: on the Anthropic wire as its own
+    messages that begin with a mark, of which no more can be results than there were calls.
+    """
+    last = messages[-1] if messages else {}
+    text = last.get("content")
+    if last.get("role") != "assistant" or text is None:
+        return ""
+    marks = [str(each.get("content"))[:2] for each in messages if each.get("role") == "assistant"]
+    is_result = str(text).startswith(f"{_RESULT} Tool result:")
+    return "" if is_result and marks.count(f"{_RESULT} ") <= marks.count(f"{_CALL} ") else text
 
 
 # ── results of tools ─────────────────────────────────────────────────────────────────────────
