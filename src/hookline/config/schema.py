@@ -66,9 +66,7 @@ class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = UNSET
     prompt: Annotated[
         _Patterns | UnsetType,
-        _doc(
-            "What the person typed: `/deploy*`, or a regex to search it: `/\\bdeploy\\b/`."
-        ),
+        _doc("What the person typed: `/deploy*`, or a regex to search it: `/\\bdeploy\\b/`."),
     ] = UNSET
     dialect: Annotated[_Patterns | UnsetType, _doc("The platform, such as `claude-code`.")] = UNSET
     native: Annotated[_Patterns | UnsetType, _doc("The platform's own name of the event.")] = UNSET
@@ -153,6 +151,10 @@ class FileEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_follow_ups: Annotated[
         Annotated[int, Meta(ge=0, le=1000)] | UnsetType,
         _doc("How often hooks may keep an agent going; said in the user's own file."),
+    ] = UNSET
+    max_context: Annotated[
+        Annotated[int, Meta(ge=200, le=1_000_000)] | UnsetType,
+        _doc("Characters of context that hooks add to one event; said in the user's own file."),
     ] = UNSET
     journal: Annotated[
         JournalSettings | UnsetType,

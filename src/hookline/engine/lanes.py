@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hookline.engine.merge import fit
 from hookline.engine.plan import Bound
-from hookline.model.answers import PASS, Answer, Verdict
+from hookline.model.answers import NO_REWRITE, PASS, Answer, Verdict
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.events import Event
 from hookline.model.hook import Lane
@@ -41,6 +41,12 @@ async def run_lanes(
 async def _run_lane(
     lane: Sequence[Bound], event: Event, run_one: RunOne, table: ToolTable
 ) -> list[Run]:
+    rule = lane[0].hook.lane
+    if rule is not None and rule.first_rewrites:
+        import asyncio
+
+        found = await asyncio.gather(*(run_one(bound, event) for bound in lane))
+        return _keep_first_rewrite([run for run in found if run is not None])
     runs: list[Run] = []
     for bound in lane:
         run = await run_one(bound, event)
@@ -54,6 +60,18 @@ async def _run_lane(
             break
         if rule is not None and rule.piped:
             event = _as_rewritten(event, run.answer, table)
+    return runs
+
+
+def _keep_first_rewrite(runs: list[Run]) -> list[Run]:
+    is_taken = False
+    for place, run in enumerate(runs):
+        if run.failed or not run.counts or not run.answer.rewrite:
+            continue
+        if is_taken:
+            answer = replace(run.answer, rewrite=NO_REWRITE)
+            runs[place] = replace(run, answer=answer)
+        is_taken = True
     return runs
 
 

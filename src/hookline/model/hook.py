@@ -92,6 +92,8 @@ class Lane(Struct, frozen=True, kw_only=True):
     """Whether saying nothing at all is a last word, too."""
     halt_ends: bool = False
     """After a halt the rest of the lane does not run."""
+    first_rewrites: bool = False
+    """They run side by side, and only the first rewrite counts."""
 
 
 class Start(Struct, frozen=True, kw_only=True):

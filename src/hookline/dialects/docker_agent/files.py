@@ -51,6 +51,8 @@ _BLOCKED = {
 }
 # Hooks that rewrite the same thing run one after another, or one would undo what another redacted.
 _CHAINED = {"pre_tool_use", "tool_response_transform", "before_llm_call"}
+# Of several summaries the first in the file counts.
+_SUMMARIES = Lane(name="docker-agent summaries", first_rewrites=True)
 # How a model's answer is read, by the schema that a hook names.
 _FORMS = {"": "text", "pre_tool_use_decision": "decision"}
 # The person's own shell; one that is no absolute path could be anything.
@@ -221,7 +223,11 @@ class DockerAgentFiles(Files):
         """In order, but that a deny before all approval leaves the others unasked."""
         found = super().hooks(files, layer=layer, project_dir=project_dir)
         return tuple(
-            replace(hook, priority=DEFAULT_PRIORITY - 1) if hook.native == PREEMPT_LANE else hook
+            replace(hook, priority=DEFAULT_PRIORITY - 1)
+            if hook.native == PREEMPT_LANE
+            else replace(hook, lane=_SUMMARIES)
+            if hook.native == "before_compaction"
+            else hook
             for hook in found
         )
 
