@@ -177,7 +177,11 @@ class App:
         bound = sorted([*bound, *self._functions], key=lambda each: _rank(each.hook))
         explains = self.explains and config.journal.enabled
         return Engine(
-            bound, tools=registry.tools, project_allow=config.project_allow, explains=explains
+            bound,
+            tools=registry.tools,
+            project_allow=config.project_allow,
+            explains=explains,
+            max_context=config.max_context,
         )
 
     def files_of(self, hook: Hook) -> str:

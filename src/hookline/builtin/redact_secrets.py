@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.model.answers import PASS, Answer, Rewrite
 from hookline.model.events import Event, PostToolUse, PreToolUse, PromptEvent, ToolEvent, TurnEvent
@@ -68,6 +69,25 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
             looked_through(cleaner.looked_through)
 
     return answer
+
+
+def clean_answer(answer: Answer, options: Mapping[str, Any]) -> Answer:
+    """What hooks tell the model and the person, like the output of a tool."""
+    asked = msgspec.convert(options, Options)
+    scope = Scope.LIKELY if asked.scope is None else _SCOPES[asked.scope]
+    cleaner = _Cleaner(scope, plain=(asked.marker or "family") != "family")
+
+    def clean(texts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(cleaner.text(text) for text in texts)
+
+    cleaned = replace(
+        answer,
+        reason=cleaner.text(answer.reason),
+        context=clean(answer.context),
+        notice=clean(answer.notice),
+        follow_up=clean(answer.follow_up),
+    )
+    return cleaned if cleaner.families else answer
 
 
 def _answer(event: Event, cleaner: "_Cleaner") -> Answer:

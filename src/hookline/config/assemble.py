@@ -25,6 +25,7 @@ def assemble(files: Sequence[ConfigFile], *, paused: bool = False) -> Config:
     """Every active hook, in configured order, and a note on everything that was ignored."""
     ordered = tuple(sorted(files, key=_rank))
     places = [place for file in ordered for place in _places(file, ())]
+    own = [place for place in places if place.layer < Layer.PROJECT]
     hooks = [_Placed(hook, place) for place in places for hook in place.file.hooks]
     notes: list[Note] = []
     off = _disabled(places, hooks, notes)
@@ -40,7 +41,9 @@ def assemble(files: Sequence[ConfigFile], *, paused: bool = False) -> Config:
         files=ordered,
         hooks=tuple(_narrowed(each.hook, exceptions.get(id(each), [])) for each in in_force),
         project_allow=project_allow,
-        max_follow_ups=_max_follow_ups(places, notes),
+        max_follow_ups=min(_said(own, "max_follow_ups", notes), default=None),
+        project_follow_ups=_project_follow_ups(places, notes),
+        max_context=next(iter(_said(places, "max_context", notes)), None),
         journal=_journal(places, notes),
         managed=sum(each.place.layer is Layer.MANAGED for each in in_force),
         models=_models(places, notes),
@@ -159,9 +162,15 @@ def _project_allow(places: Sequence[_Place], notes: list[Note]) -> bool:
     return bool(said and said[0])
 
 
-def _max_follow_ups(places: Sequence[_Place], notes: list[Note]) -> int | None:
-    """The lowest: a project must not silence the hooks of the person or the organisation."""
-    return min(_said(places, "max_follow_ups", notes), default=None)
+def _project_follow_ups(places: Sequence[_Place], notes: list[Note]) -> int | None:
+    """The lowest that counts for projects' hooks: it must not silence those of the person."""
+    lowest = None
+    for file in (each.file for each in places if each.layer >= Layer.PROJECT):
+        if file.max_follow_ups is not None:
+            lowest = min(file.max_follow_ups, file.max_follow_ups if lowest is None else lowest)
+            message = f"`max_follow_ups` in {file.file} holds for the hooks of projects only"
+            notes.append(Note(file.file, "doubt", message))
+    return lowest
 
 
 def _journal(places: Sequence[_Place], notes: list[Note]) -> JournalSettings:

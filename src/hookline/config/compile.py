@@ -173,6 +173,7 @@ class _FileCompiler:
             narrowings=tuple(each for each in compiled if isinstance(each, Narrowing)),
             project_allow=None if keys.project_allow is UNSET else keys.project_allow,
             max_follow_ups=None if keys.max_follow_ups is UNSET else keys.max_follow_ups,
+            max_context=None if keys.max_context is UNSET else keys.max_context,
             journal=None if keys.journal is UNSET else keys.journal,
             models=keys.models,
             digest=sha256(raw).hexdigest(),

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from hookline.config.types import ConfigFile, Kit, Note
 from hookline.model.errors import ConfigError, Problem, UnknownNameError
-from hookline.model.hook import HandlerSpec, Hook, Layer
-from hookline.model.native import NativeFile, Voids
+from hookline.model.hook import HandlerSpec, Hook, Layer, OnError
+from hookline.model.native import NativeFile, NativeFlaw, Voids
 from hookline.model.ports import NativeFiles
 
 __all__ = ["compile_natives", "members", "owner"]
@@ -95,6 +95,9 @@ def compile_natives(
 def _runnable(hook: Hook, kit: Kit, flaws: list[Note]) -> Hook:
     """The hook, or in its place one that says why it cannot run, so that nobody misses it."""
     kind = hook.handler.kind
+    if "elsewhere" in hook.handler.values:
+        # The file's note says it once, for all of them.
+        return replace(hook, on_error=OnError.IGNORE)
     problems = kit.handlers[kind].check(hook.handler.values, hook, kit.services)
     if not problems:
         return hook
@@ -108,8 +111,12 @@ def _runnable(hook: Hook, kit: Kit, flaws: list[Note]) -> Hook:
 def _notes(file: NativeFile) -> Iterable[Note]:
     if file.off:
         yield Note(file.path, "ignored", f"`{file.path}` is off on its own platform: {file.off}")
+    same: dict[NativeFlaw, list[int]] = {}
     for flaw in file.flaws:
-        where = f"{file.path}:{flaw.line}" if flaw.line else file.path
+        same.setdefault(replace(flaw, line=0), []).append(flaw.line)
+    for flaw, found in same.items():
+        lines = ", ".join(str(line) for line in dict.fromkeys(found) if line)
+        where = f"{file.path}:{lines}" if lines else file.path
         hint = f" ({flaw.hint})" if flaw.hint else ""
         kind = "doubt" if flaw.voids is Voids.NOTHING else "broken"
         yield Note(file.path, kind, f"{where}: {flaw.message}{hint}")

@@ -152,6 +152,10 @@ class FileEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Annotated[int, Meta(ge=0, le=1000)] | UnsetType,
         _doc("How often hooks may keep an agent going; said in the user's own file."),
     ] = UNSET
+    max_context: Annotated[
+        Annotated[int, Meta(ge=200, le=1_000_000)] | UnsetType,
+        _doc("Characters of context that hooks add to one event; said in the user's own file."),
+    ] = UNSET
     journal: Annotated[
         JournalSettings | UnsetType,
         _doc("How the journal is kept; said in the user's own file."),

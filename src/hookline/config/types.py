@@ -62,6 +62,7 @@ class ConfigFile(Struct, frozen=True, kw_only=True):
     narrowings: tuple[Narrowing, ...] = ()
     project_allow: bool | None = None
     max_follow_ups: int | None = None
+    max_context: int | None = None
     journal: JournalSettings | None = None
     models: Mapping[str, ModelEntry] = {}
     digest: str = ""
@@ -88,6 +89,9 @@ class Config(Struct, frozen=True, kw_only=True):
     project_allow: bool = False
     max_follow_ups: int | None = None
     """The lowest that a managed or user file says; None when none does."""
+    project_follow_ups: int | None = None
+    """The lowest that a project's file says, for the hooks of such files."""
+    max_context: int | None = None
     journal: JournalSettings = JournalSettings()
     models: Mapping[str, ModelEntry] = {}
     managed_models: Mapping[str, ModelEntry] = {}

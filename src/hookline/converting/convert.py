@@ -74,7 +74,15 @@ def _read(old: Platform, path: str, content: bytes) -> NativeFile:
             "hooks that are switched off would run"
         )
     # What its platform adds by itself is no part of the file.
-    file = replace(file, entries=tuple(each for each in file.entries if not each.implied))
+    added = old.rules.variables(path).keys()
+    file = replace(
+        file,
+        entries=tuple(
+            replace(each, env={name: each.env[name] for name in each.env if name not in added})
+            for each in file.entries
+            if not each.implied
+        ),
+    )
     if not file.entries:
         raise HooklineError(
             f"{path}: no hooks of {old.client} are in it. Check --from, and the file's name"

@@ -51,6 +51,8 @@ class Made(Struct, frozen=True):
 def convert_entry(source: Source, origin: Platform, target: Platform) -> Made:
     """The entries for one hook, and its part of the report."""
     hook, entry = source.hook, source.entry
+    if hook is None and entry.elsewhere and target.writer.windows_keys:
+        return _made_elsewhere(source, origin, target)
     if hook is None:
         return _lost(source, lost("handler", _what(entry), source.why_not))
     why = _unrunnable(hook)
@@ -71,6 +73,35 @@ def convert_entry(source: Source, origin: Platform, target: Platform) -> Made:
         findings.append(replaced("calls", "once", "twice", why, on=event))
     handler = kept("handler", entry.type, f"{ADAPTER} {_KINDS[hook.handler.kind]}")
     return Made(tuple(entries), _report(source, [handler, *findings], [on.native for on in found]))
+
+
+def _made_elsewhere(source: Source, origin: Platform, target: Platform) -> Made:
+    """The entry for a hook that has a command for Windows and no other."""
+    entry = source.entry
+    found = targets(entry.event, origin, target)
+    if not found:
+        return _lost(source, no_event(entry.event, origin, target))
+    text = windows_command(entry, origin)
+    made = [
+        NativeEntry(
+            event=on.native,
+            timeout=entry.timeout,
+            env=entry.env if target.writer.can_say("env", on.native) else {},
+            options={"windows": _in_directory(text, entry.directory)},
+            line=entry.line,
+        )
+        for on in found
+    ]
+    becomes = [on.native for on in found]
+    return Made(tuple(made), _report(source, [windows_finding(text, target)], becomes))
+
+
+def _in_directory(text: str, directory: str) -> str:
+    """A line for PowerShell that does the same where the new file names no directory."""
+    if directory in ("", "."):
+        return text
+    quoted = directory.replace("'", "''")
+    return f"Set-Location -LiteralPath '{quoted}'; {text}"
 
 
 def _unrunnable(hook: Hook) -> str:
@@ -121,6 +152,9 @@ class _Step:
         """The new entry; what became of the old one's properties is in ``findings``."""
         entry, on = self.source.entry, self.on
         native = self.hook.native
+        windows = windows_command(entry, self.origin)
+        if windows:
+            self._found(windows_finding(windows, self.target))
         self.findings.append(event_finding(native, on, self.origin, self.target))
         timeout = self._timeout()
         adapted = Adapted(
@@ -140,7 +174,10 @@ class _Step:
             name=entry.name if self._is_native("name") else "",
             priority=entry.priority if self._is_native("priority") else None,
             fails_closed=True if blocks(on.row) and self._can_say("fails_closed") else None,
-            options={"comment": f"{entry.event} of {self.origin.client}: {self._at()}"},
+            options={
+                "comment": f"{entry.event} of {self.origin.client}: {self._at()}",
+                "windows": _in_directory(windows, entry.directory) if windows else "",
+            },
             line=entry.line,
         )
         place = f"{self.target.client}'s file, on {on.native},"
@@ -264,6 +301,21 @@ class _Step:
 ADAPTER = "the adapter"
 
 
+def windows_command(entry: NativeEntry, origin: Platform) -> str:
+    """What the entry runs on Windows in place of its command; empty where that is the same."""
+    given = (entry.options.get(key) for key in origin.writer.windows_keys)
+    return next((text for text in given if isinstance(text, str) and text.strip()), "")
+
+
+def windows_finding(text: str, target: Platform) -> Finding:
+    """What became of it: hookline does not run on Windows, so no adapter stands before it."""
+    if not target.writer.windows_keys:
+        why = f"{target.client}'s file has no command for Windows alone"
+        return lost("windows", text, why)
+    why = f"on Windows {target.client} runs it itself, so nothing translates its answers"
+    return replaced("windows", text, f"`{target.writer.windows_keys[0]}`", why)
+
+
 def carried(
     source: Source, is_native: Callable[[str], bool], origin: Platform, place: str
 ) -> Iterator[Finding]:
@@ -291,7 +343,9 @@ def options(entry: NativeEntry, origin: Platform, target: Platform) -> Iterator[
     """Whatever else the old entry says."""
     writer = origin.writer
     for key, value in entry.options.items():
-        if key in writer.notes or value == entry.command or value in (None, "", False):
+        if key in (*writer.notes, *writer.windows_keys):
+            continue
+        if value == entry.command or value in (None, "", False):
             continue
         if key in writer.heeds:
             yield kept(f"option.{key}", str(value), f"{ADAPTER} (--options)")

@@ -49,6 +49,9 @@ class Rules(Order, Protocol):
     def canonical(self, native: str) -> tuple[str, ...]:
         """The canonical events for a native one."""
 
+    def variables(self, path: str) -> Mapping[str, str]:
+        """What the platform adds to the environment of a file's hooks."""
+
     def twin(self, entry: NativeEntry) -> object:
         """Equal for entries of which only one runs; or None."""
 
@@ -64,6 +67,7 @@ class Writing(Protocol):
     path: str
     heeds: frozenset[str]
     notes: frozenset[str]
+    windows_keys: tuple[str, ...]
 
     def can_say(self, field: str, event: str) -> bool:
         """Whether a field has a place beside this event."""

@@ -32,6 +32,7 @@ class _Writer:
     path = "hookline.yaml"
     heeds: ClassVar[frozenset[str]] = frozenset()
     notes: ClassVar[frozenset[str]] = frozenset()
+    windows_keys: ClassVar[tuple[str, ...]] = ()
     _says = frozenset({"matcher", "timeout", "name", "priority", "fails_closed", "sequential"})
 
     def can_say(self, field: str, event: str) -> bool:

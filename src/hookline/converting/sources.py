@@ -41,7 +41,7 @@ def sources_of(old: Platform, file: NativeFile, where: Where) -> list[Source]:
         key = (entry.event, twin, whose) if twin is not None else id(entry)
         groups.setdefault(key, []).append(entry)
     ranked = sorted(groups.values(), key=lambda twins: _priority(twins[0]))
-    told = "" if _is_a_projects(old, file.path, where) else file.path
+    told = "" if _is_a_projects(old, file.path, where) else _from_home(file.path, where.home)
     return [_source(old, file, tuple(twins), told) for twins in ranked]
 
 
@@ -55,6 +55,11 @@ def _is_a_projects(old: Platform, path: str, where: Where) -> bool:
     return all(
         place.layer is Layer.PROJECT for place in places if os.path.abspath(path) == place.path
     )
+
+
+def _from_home(path: str, home: str) -> str:
+    """The path as it is on everybody's machine: the converted file is made to be shared."""
+    return f"~{path.removeprefix(home)}" if path.startswith(f"{home}/") else path
 
 
 def _source(old: Platform, file: NativeFile, twins: tuple[NativeEntry, ...], told: str) -> Source:

@@ -98,6 +98,10 @@ class Files(ABC):
         """The lane for an entry among all for the same event; None when it runs beside them."""
         return None
 
+    def variables(self, path: str) -> Mapping[str, str]:
+        """What the platform adds to the environment of a file's hooks, whatever they say."""
+        return {}
+
     def start(self, entry: NativeEntry) -> Start:
         """How its program is started."""
         return Start(
@@ -110,6 +114,8 @@ class Files(ABC):
 
     def handler(self, entry: NativeEntry) -> HandlerSpec:
         """What runs."""
+        if entry.elsewhere:
+            return HandlerSpec("native", {"why": entry.flaw, "elsewhere": True})
         if entry.flaw:
             return _unrunnable(entry.flaw)
         if entry.type == "command" and entry.command:

@@ -11,10 +11,13 @@ from typing import Any, ClassVar
 
 from hookline.model.native import NativeEntry
 
-__all__ = ["COMMENT", "JsonWriter", "Writer"]
+__all__ = ["COMMENT", "WINDOWS", "JsonWriter", "Writer"]
 
 COMMENT = "comment"
 """The option under which an entry brings the text for a comment."""
+
+WINDOWS = "windows"
+"""The option under which an entry brings another command for Windows."""
 
 
 class Writer(ABC):
@@ -33,6 +36,8 @@ class Writer(ABC):
     """Options that count when hookline runs an entry of this platform."""
     notes: ClassVar[frozenset[str]] = frozenset()
     """Options that the reader adds for itself, which nobody wrote."""
+    windows_keys: ClassVar[tuple[str, ...]] = ()
+    """The keys under which a hook has another command for Windows; the first is written."""
 
     def can_say(self, field: str, event: str) -> bool:
         """Whether a field has a place beside this event."""
@@ -89,7 +94,10 @@ class JsonWriter(Writer):
         }
         said = dict(pair for field, pair in fields.items() if field in self.says)
         found: dict[str, Any] = {"type": "command"} if self.typed else {}
-        found[self.command_key] = entry.command
+        if entry.command:
+            found[self.command_key] = entry.command
+        if self.windows_keys and entry.options.get(WINDOWS):
+            found[self.windows_keys[0]] = entry.options[WINDOWS]
         return found | {key: value for key, value in said.items() if value is not None}
 
     def group(self, entry: NativeEntry) -> dict[str, Any]:

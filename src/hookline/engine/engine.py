@@ -29,7 +29,7 @@ from hookline.model.hook import Hook, Layer, OnError
 from hookline.model.outcome import Outcome, Run, Substitution
 from hookline.model.ports import NOBODY, Call, Caller, Match
 from hookline.model.rewriting import native_input, rewritten
-from hookline.model.text import visible
+from hookline.model.text import cut_texts, visible
 from hookline.model.tools import CANONICAL_TOOLS, ToolTable
 from hookline.model.variables import loads_code
 from hookline.model.waiting import needs_loop
@@ -42,6 +42,8 @@ _ANY = Match()
 # As much of an id as tells events apart, and as a person would type: a client's begins with ten
 # digits of time, and agents do several things in one millisecond.
 _ID = 16
+# Characters of all context together that one event gets, unless the person says otherwise.
+_MAX_CONTEXT = 10_000
 # Characters of a builtin's reason that the model gets.
 _LONGEST = 200
 
@@ -67,11 +69,13 @@ class Engine:
         tools: Callable[[str], ToolTable] = lambda dialect: CANONICAL_TOOLS,
         project_allow: bool = False,
         explains: bool = False,
+        max_context: int | None = None,
     ) -> None:
         self._plan = plan(hooks)
         self._tools = tools
         self._project_allow = project_allow
         self._explains = explains
+        self._max_context = _MAX_CONTEXT if max_context is None else max_context
 
     async def handle(self, event: Event, caller: Caller = NOBODY) -> Outcome:
         """The outcome of ``event``. A hook's failure is part of it, never an exception."""
@@ -189,7 +193,7 @@ class Engine:
         answers = []
         given: set[Verdict] = set()
         variables = {id(run) for run, said in trail.said if said.rewrite.env}
-        for run, said in trail.said:
+        for run, said in _drop_overwritten(trail.said):
             answer = said
             # Variables are input, too: `LD_PRELOAD` turns an allowed command into another one.
             other_env = bool(variables - {id(run)})
@@ -199,6 +203,13 @@ class Engine:
                 answer = replace(answer, verdict=Verdict.PASS, reason="")
             answers.append(_with_one_reason(answer, run, given))
         merged = merge(answers)
+        if merged.context:
+            kept, cut = cut_texts(merged.context, self._max_context)
+            if cut:
+                why = f"an event gets {self._max_context:,} characters (max_context); "
+                why += f"{cut:,} were cut"
+                trail.substitutions.append(Substitution("context", "shorter context", why))
+                merged = replace(merged, context=kept)
         if merged.verdict is Verdict.HALT and merged.follow_up:
             merged = replace(merged, follow_up=())
         signature = ""
@@ -338,6 +349,19 @@ def _news(answer: Answer, earlier: Answer) -> Answer:
     if said_before and answer.verdict is not Verdict.ALLOW:
         fields |= {"verdict": Verdict.PASS, "reason": ""}
     return replace(answer, **fields)
+
+
+def _drop_overwritten(said: Sequence[tuple[Run, Answer]]) -> list[tuple[Run, Answer]]:
+    """The answers without context that a later hook overwrites; never that of a higher layer."""
+    kept = list(said)
+    for place, (run, answer) in enumerate(said):
+        if answer.overwrite_context:
+            layer = run.hook.source.layer
+            kept[:place] = [
+                (each, replace(old, context=()) if each.hook.source.layer >= layer else old)
+                for each, old in kept[:place]
+            ]
+    return kept
 
 
 def _with_one_reason(answer: Answer, run: Run, said: set[Verdict]) -> Answer:

@@ -92,12 +92,18 @@ class Http:
             raise HandlerTimeout(call.timeout) from error
         try:
             if call.hook.native and not reply.lstrip().startswith(b"{"):
-                return PASS  # platforms that have such hooks read nothing but an object
+                return self._read_text(reply)
             return understood(self._codec, event, stdout=reply)
         except HandlerError as error:
             if any(secret in str(error) for secret in secrets):
                 raise HandlerAnswerError("not an answer; it repeats a secret header") from None
             raise
+
+    def _read_text(self, reply: bytes) -> Answer:
+        """A body that is no object, from a hook of another platform."""
+        if reply.strip() and not self._codec.ignores_http_text:
+            raise HandlerAnswerError("the response is no JSON object")
+        return PASS
 
     def _headers(self, call: Call) -> tuple[list[tuple[bytes, bytes]], list[str]]:
         """The headers with their variables filled in, and what must not be shown of them."""

@@ -101,6 +101,8 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     """Why; ask, deny and halt cannot be built without it."""
     context: tuple[str, ...] = ()
     """Text for the model."""
+    overwrite_context: bool = False
+    """Whether the text for the model from hooks before this one no longer counts."""
     notice: tuple[str, ...] = ()
     """Text for the person."""
     rewrite: Rewrite = NO_REWRITE

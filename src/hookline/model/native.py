@@ -44,6 +44,8 @@ class NativeEntry(Struct, frozen=True, kw_only=True):
     line: int = 0
     flaw: str = ""
     """Why its platform would not run it; empty when it would."""
+    elsewhere: bool = False
+    """Whether that is only because its command is for another system."""
     implied: bool = False
     """Nothing in the file asks for it: its platform adds it by itself."""
 

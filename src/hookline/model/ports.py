@@ -22,6 +22,7 @@ __all__ = [
     "BuiltinModule",
     "Call",
     "Caller",
+    "CleaningBuiltin",
     "Client",
     "Dialect",
     "Handler",
@@ -113,6 +114,10 @@ Handler = InstantHandler | WaitingHandler
 
 class AnswerCodec(Protocol):
     """How a program that speaks a dialect is asked, and how its answer reads (``speaks:``)."""
+
+    @property
+    def ignores_http_text(self) -> bool:
+        """Whether a response that is no JSON object says nothing; else its hook has failed."""
 
     def stdin(self, event: "Event") -> bytes:
         """The event as this dialect writes it."""
@@ -231,6 +236,13 @@ class BuiltinModule(Protocol):
 
     def make(self, options: Any) -> "Callable[[Event, Caller], Answer]":
         """The function that answers."""
+
+
+class CleaningBuiltin(BuiltinModule, Protocol):
+    """A builtin that also goes over what other hooks tell the model and the person."""
+
+    def clean_answer(self, answer: "Answer", options: Mapping[str, Any]) -> "Answer":
+        """The answer as it may be stored and sent."""
 
 
 class LearningBuiltin(BuiltinModule, Protocol):

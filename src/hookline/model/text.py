@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 
-__all__ = ["for_model", "visible"]
+__all__ = ["cut_texts", "for_model", "visible"]
 
 # Tags in which clients, and we, wrap what a hook says. Inside a hook's words they would let it
 # close the wrapper and speak as somebody else.
@@ -50,10 +50,15 @@ def for_model(
     marked = [
         text if text in own_words else f"{_DATA}\n{re.sub(_TAGS, '‹', text)}" for text in texts
     ]
-    if limit is None or sum(map(len, marked)) <= limit:
-        return tuple(marked), 0
+    return cut_texts(marked, limit)
+
+
+def cut_texts(texts: Sequence[str], limit: int | None) -> tuple[tuple[str, ...], int]:
+    """As much of these texts as fits the limit together, and how many characters were cut."""
+    if limit is None or sum(map(len, texts)) <= limit:
+        return tuple(texts), 0
     left, kept, cut = limit, [], 0
-    for text in marked:
+    for text in texts:
         note = f"… ({len(text) - max(left - 60, 0):,} characters cut)"
         if len(text) <= left:
             kept.append(text)

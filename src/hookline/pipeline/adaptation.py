@@ -53,6 +53,8 @@ class _Files(Protocol):
 
     def matches(self, entry: NativeEntry, event: Event) -> bool: ...
 
+    def variables(self, path: str) -> Mapping[str, str]: ...
+
     def hooks(
         self, files: Sequence[NativeFile], *, layer: Layer, project_dir: str
     ) -> Sequence[Hook]: ...
@@ -155,8 +157,12 @@ def _make_hook(what: Adaptation, caller: Caller) -> Hook:
     if files is None:
         raise UnknownNameError("platform with hook files", what.origin, registry.native_files())
     rules = cast(_Files, files)
-    entry = replace(what.entry, options={**_RUN_BY_US, **what.entry.options})
-    path = what.file or _usual_path(rules, caller.project_dir)
+    path = _file_of(what, caller) or _usual_path(rules, caller.project_dir)
+    entry = replace(
+        what.entry,
+        options={**_RUN_BY_US, **what.entry.options},
+        env={**rules.variables(path), **what.entry.env},
+    )
     # An empty file of the platform's own kind, with this one entry in it.
     file = replace(rules.read(path, b"{}"), entries=(entry,), flaws=(), off="")
     found = rules.hooks([file], layer=Layer.USER, project_dir=caller.project_dir)
@@ -169,6 +175,11 @@ def _make_hook(what: Adaptation, caller: Caller) -> Hook:
     # The path above is only the usual one, so nobody is sent there to look.
     source = Source(layer=Layer.USER)
     return replace(found[0], name=name, match=_Matcher(rules, entries), source=source)
+
+
+def _file_of(what: Adaptation, caller: Caller) -> str:
+    home = caller.env.get("HOME", "")
+    return f"{home}{what.file[1:]}" if home and what.file.startswith("~/") else what.file
 
 
 def _usual_path(rules: _Files, project: str) -> str:

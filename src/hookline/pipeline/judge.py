@@ -24,6 +24,7 @@ from hookline.model.events import (
     TurnStart,
     UserPromptSubmit,
 )
+from hookline.model.hook import Layer, Mode
 from hookline.model.memory import (
     MAX_FOLLOW_UPS,
     SessionMemory,
@@ -37,7 +38,7 @@ from hookline.model.memory import (
     taught,
 )
 from hookline.model.outcome import Outcome, Translated
-from hookline.model.ports import Caller, Client, LearningBuiltin
+from hookline.model.ports import Caller, CleaningBuiltin, Client, LearningBuiltin
 from hookline.pipeline.report import first_notices
 from hookline.store.duplicate_calls import Arrival
 
@@ -248,7 +249,7 @@ async def judge_in_session(
         untold = untold or new.untold
     if outcome is None:
         caller = replace(caller, denied=denied) if denied else caller
-        outcome = await engine.handle(event, caller)
+        outcome = _clean(await engine.handle(event, caller), config)
         # What passes without a word leaves nothing to remember, but may end what was.
         if denied or outcome.answer is not PASS:
             after, outcome = _conclude(after, outcome, caller, client, config)
@@ -276,6 +277,8 @@ def _conclude(
     event, support = outcome.event, client.support
     limit = MAX_FOLLOW_UPS if config.max_follow_ups is None else config.max_follow_ups
     limit = min(limit, support.stop_cap or limit)
+    if config.project_follow_ups is not None and _only_projects_continue(outcome):
+        limit = min(limit, config.project_follow_ups)
     for place, memory in enumerate(memories):
         memories[place], outcome = capped(memory, outcome, limit=limit)
     outcome = _translate(outcome, client)
@@ -289,6 +292,29 @@ def _conclude(
         denial = _recall_denial(outcome, config, caller) if verdict >= Verdict.DENY else None
         memories = [taught(memory, event, verdict, denial) for memory in memories]
     return memories, outcome
+
+
+def _clean(outcome: Outcome, config: Config) -> Outcome:
+    """The outcome without secrets in what its hooks say, where an active builtin takes them out."""
+    answer = outcome.answer
+    if answer.context or answer.notice or answer.reason or answer.follow_up:
+        for hook in config.hooks:
+            if hook.handler.kind == "builtin" and not hook.native and hook.mode is Mode.ENFORCE:
+                module = registry.builtin(hook.handler.values["use"])
+                if hasattr(module, "clean_answer"):
+                    cleaning = cast(CleaningBuiltin, module)
+                    answer = cleaning.clean_answer(answer, hook.handler.values.get("with", {}))
+    return outcome if answer is outcome.answer else replace(outcome, answer=answer)
+
+
+def _only_projects_continue(outcome: Outcome) -> bool:
+    """Whether no hook of the person's or the organisation's wants the work to go on."""
+    said = (run for run in outcome.runs if run.counts and run.answer is not PASS)
+    return all(
+        run.hook.source.layer >= Layer.PROJECT
+        for run in said
+        if run.answer.follow_up or run.answer.verdict is Verdict.DENY
+    )
 
 
 def _tell_model(lines: Sequence[str], outcome: Outcome, client: Client) -> Outcome | None:

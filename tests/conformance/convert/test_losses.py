@@ -509,3 +509,61 @@ def test_the_report_is_data_of_one_shape_with_the_line_of_every_hook(a: str, b: 
         assert entry.line > 0 or a == "kodelet"  # where the whole file is the hook
         for each in entry.findings:
             assert each.why or each.status == "kept"
+
+
+# ── another command for Windows ─────────────────────────────────────────────────────────────
+
+TWO_SYSTEMS = {
+    "version": 1,
+    "hooks": {
+        "preToolUse": [
+            {"bash": "./check.sh", "powershell": "./check.ps1", "cwd": "it's here"},
+        ],
+        "postToolUse": [{"powershell": "./log.ps1", "timeoutSec": 5}],
+    },
+}
+
+
+def test_a_powershell_command_of_copilots_is_vs_codes_windows() -> None:
+    done = text("copilot", "vscode", TWO_SYSTEMS)
+    (content,) = done.files.values()
+    hooks = msgspec.json.decode(content)["hooks"]
+    both, alone = hooks["PreToolUse"][0], hooks["PostToolUse"][0]
+    assert both["windows"] == "Set-Location -LiteralPath 'it''s here'; ./check.ps1"
+    assert "./check.sh" in both["command"]
+    assert alone == {"type": "command", "windows": "./log.ps1", "timeout": 5}
+    assert [the(each, "windows").status.value for each in done.report.entries] == ["replaced"] * 2
+
+
+@pytest.mark.parametrize(
+    ("b", "key"), [("codex", "commandWindows"), ("copilot-cloud", "powershell")]
+)
+def test_every_file_with_a_place_for_windows_gets_it(b: str, key: str) -> None:
+    (content,) = text("copilot", b, TWO_SYSTEMS).files.values()
+    assert f'"{key}": "./log.ps1"' in content.decode()
+    back = text("vscode", "copilot", {"hooks": {"Stop": [{"command": "a", "windows": "b"}]}})
+    (content,) = back.files.values()
+    assert msgspec.json.decode(content)["hooks"]["agentStop"][0]["powershell"] == "b"
+
+
+def test_where_a_file_has_no_place_for_windows_that_is_a_loss() -> None:
+    both, alone = text("copilot", "gemini", TWO_SYSTEMS).report.entries
+    assert the(both, "windows").status.value == "lost"
+    assert the(alone, "handler").status.value == "lost"
+
+
+@pytest.mark.parametrize("b", [name for name in NAMES if name != "copilot"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/srv/app/.github/hooks/a.json",
+        "/home/dev/.copilot/hooks/a.json",
+        "/home/dev/.copilot/installed-plugins/market/one/hooks/hooks.json",
+    ],
+)
+def test_a_converted_copilot_file_names_no_place_of_this_machine(b: str, path: str) -> None:
+    done = text("copilot", b, {"version": 1, "hooks": {"preToolUse": [{"bash": "./a.sh"}]}}, path)
+    written = b"\n".join(done.files.values()).decode()
+    assert "./a.sh" in written
+    assert "/srv/app" not in written
+    assert "/home/dev" not in written

@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hookline import registry
 from hookline.dialects.basecoat.files import FILES
@@ -27,12 +29,14 @@ from hookline.model.events import (
     SessionStart,
     UserPromptSubmit,
 )
-from hookline.model.hook import Hook
+from hookline.model.hook import Hook, Layer
 from hookline.model.outcome import Outcome
+from hookline.model.ports import Caller
 from hookline.model.tools import tool
-from support.hosts import host
+from support.hosts import bind, host
 
 EXAMPLES = Path(__file__).parent / "basecoat"
+CALLER = Caller(env={"PATH": os.environ["PATH"]})
 
 
 @pytest.fixture(name="project")
@@ -255,3 +259,45 @@ def test_an_error_function_sees_only_what_failed() -> None:
 def test_an_unknown_event_cannot_be_registered_for() -> None:
     with pytest.raises(IllegalValueError, match=r"no event `PreToolUze`\. did you mean"):
         Registry().register("PreToolUze", lambda event: None)
+
+
+def test_a_later_hook_overwrites_context_and_not_that_of_a_higher_layer(project: Path) -> None:
+    first = says({"action": "injectContext", "additionalContext": ["old"]}, priority=10)
+    last = says(
+        {"action": "injectContext", "additionalContext": ["new"], "overwriteContext": True},
+        priority=20,
+    )
+    after = says({"action": "injectContext", "additionalContext": ["more"]}, priority=30)
+    hooks = {"SessionStart": [first, last, after]}
+    assert written(hooks, SessionStart(), project).answer.context == ("new", "more")
+
+    mine = host(FILES, [project / "hooks.json"], SessionStart(), project=project)
+    assert mine.answer.context == ("new", "more")
+    (project / "hooks.json").write_text(
+        json.dumps({"version": 1, "hooks": {"SessionStart": [last]}})
+    )
+    (project / "own.json").write_text(
+        json.dumps({"version": 1, "hooks": {"SessionStart": [first]}})
+    )
+    both = [
+        bind(replace(hook, name=layer.name))
+        for layer, file in ((Layer.USER, "own.json"), (Layer.PROJECT, "hooks.json"))
+        for hook in FILES.hooks(
+            [FILES.read(file, (project / file).read_bytes())],
+            layer=layer,
+            project_dir=str(project),
+        )
+    ]
+    outcome = asyncio.run(Engine(both).handle(SessionStart(cwd=str(project)), CALLER))
+    assert outcome.answer.context == ("old", "new")
+
+
+def test_long_context_is_cut_and_that_is_said(project: Path) -> None:
+    long = {"type": "command", "command": 'printf \'{"additionalContext": ["%09000d"]}\' 1'}
+    outcome = written({"SessionStart": [long, {**long, "timeoutSec": 2}]}, SessionStart(), project)
+    one, other = outcome.answer.context
+    assert len(one) == 9000
+    assert len(one + other) < 10_000
+    assert other.endswith("characters cut)")
+    assert [each.was for each in outcome.substitutions] == ["context"]
+    assert "max_context" in outcome.substitutions[0].why

@@ -15,6 +15,7 @@ from hookline.model.answers import PASS, Verdict
 from hookline.model.events import (
     Agent,
     AgentSwitch,
+    BeforeCompaction,
     BeforeLlmCall,
     Event,
     FollowUpSubmit,
@@ -497,3 +498,24 @@ def test_docker_agents_own_events_are_left_to_docker_agent(project: Path) -> Non
     payload = json.dumps({"hook_event_name": "session_start", "cwd": str(project)}).encode()
     event = FILES.codec.decode(payload, None)
     assert example("agent", event, project).runs == ()
+
+
+def test_of_two_summaries_the_first_counts(project: Path) -> None:
+    def says(**own: str) -> str:
+        return json.dumps(f"echo '{json.dumps({'hook_specific_output': own})}'")
+
+    text = f"""
+agents:
+  root:
+    model: m
+    hooks:
+      before_compaction:
+        - {{type: command, command: "true"}}
+        - {{type: command, command: {says(summary="first")}}}
+        - {{type: command, command: {says(summary="second")}}}
+"""
+    outcome = written(text, BeforeCompaction(), project)
+    assert outcome.answer.rewrite.summary == "first"
+    assert len(outcome.runs) == 3
+    blocked = text + "        - {type: command, command: 'echo no >&2; exit 2'}\n"
+    assert written(blocked, BeforeCompaction(), project).verdict is Verdict.DENY

@@ -239,3 +239,31 @@ def test_clients_that_run_the_file_themselves_are_not_run_for(project: Path, dia
 @pytest.mark.parametrize("dialect", ["vscode", "claude-code", "cursor", "copilot"])
 def test_claude_codes_file_is_run_by_more_of_them(project: Path, dialect: str) -> None:
     assert example(project, ".claude/settings.json", shell("ls", dialect=dialect)).runs == ()
+
+
+@pytest.mark.parametrize(
+    ("updated", "why"),
+    [
+        ({"file_path": "/b", "content": "x"}, "`filePath` is missing"),
+        ({"filePath": "/b"}, "`content` is missing"),
+        ({"filePath": ["/b"], "content": "x"}, "`filePath` is of another type"),
+    ],
+)
+def test_a_new_input_that_the_tool_would_not_take_is_ignored_and_told(
+    project: Path, updated: dict[str, Any], why: str
+) -> None:
+    call = PreToolUse(tool=tool("write", path="/a", content="x"))
+    outcome = inline(project, call, on("PreToolUse", permission("allow", updatedInput=updated)))
+    assert (outcome.verdict, outcome.final) == (Verdict.ALLOW, None)
+    (told,) = outcome.answer.notice
+    assert why in told
+    assert "create_file" in told
+
+
+def test_a_new_input_of_the_tools_own_shape_is_taken(project: Path) -> None:
+    call = PreToolUse(tool=tool("write", path="/a", content="x"))
+    updated = {"filePath": "/b", "content": "y"}
+    outcome = inline(project, call, on("PreToolUse", permission("allow", updatedInput=updated)))
+    assert isinstance(outcome.final, PreToolUse)
+    assert outcome.final.tool.input == {"path": "/b", "content": "y"}
+    assert outcome.answer.notice == ()

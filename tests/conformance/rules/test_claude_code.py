@@ -780,13 +780,26 @@ def test_hooks_of_all_files_run(tmp_path: Path) -> None:
 
 def test_a_server_is_heard_when_it_answers_with_an_object(tmp_path: Path) -> None:
     prompt = events.UserPromptSubmit(prompt="x")
-    with answering(b"plain text") as url:
+    with answering(b"") as url:
         hooks = {"UserPromptSubmit": [{"hooks": [{"type": "http", "url": url}]}]}
         assert fired(tmp_path, prompt, hooks).answer == PASS
     said = json.dumps(own("UserPromptSubmit", additionalContext="MK_CONTEXT")).encode()
     with answering(said) as url:
         hooks = {"UserPromptSubmit": [{"hooks": [{"type": "http", "url": url}]}]}
         assert fired(tmp_path, prompt, hooks).answer.context == ("MK_CONTEXT",)
+
+
+@pytest.mark.parametrize(
+    ("more", "verdict"), [({}, Verdict.PASS), ({"onFailure": "block"}, Verdict.DENY)]
+)
+def test_a_server_that_answers_in_plain_text_has_failed(
+    tmp_path: Path, more: dict[str, str], verdict: Verdict
+) -> None:
+    with answering(b"<html>log in first</html>") as url:
+        hooks = {"PreToolUse": [{"hooks": [{"type": "http", "url": url, **more}]}]}
+        outcome = fired(tmp_path, bash(), hooks)
+    assert outcome.verdict is verdict
+    assert "no JSON object" in str(outcome.runs[0].failed)
 
 
 @contextmanager

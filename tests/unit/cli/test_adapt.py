@@ -564,3 +564,20 @@ def test_every_word_of_the_line_is_read_back(entry: NativeEntry) -> None:
     assert options.what.matchers == ("Bash", "")
     assert options.what.file == "/srv/settings.json"
     assert options.what.entry == entry
+
+
+@pytest.mark.parametrize(
+    ("options", "folder"),
+    [
+        ((), "{project}/.github/hooks"),
+        (("--file", "~/.copilot/hooks/a.json"), "{home}/.copilot/hooks"),
+    ],
+)
+def test_a_copilot_hook_is_told_its_folder_on_whatever_machine_it_runs(
+    machine: Machine, options: tuple[str, ...], folder: str
+) -> None:
+    origin = "copilot preToolUse"
+    home = str(machine.person)
+    adapt(machine, 'echo "$COPILOT_HOOK_DIR" > seen', *options, origin=origin, HOME=home)
+    seen = (machine.project / "seen").read_text().strip()
+    assert seen == folder.format(project=machine.project, home=home)

@@ -122,3 +122,23 @@ def test_a_file_that_cannot_be_read_is_an_error_and_not_nothing(project: Path) -
 def test_an_unknown_platform_is_said(project: Path) -> None:
     with pytest.raises(ConfigError, match="claud-code"):
         app_at(project, "claud-code")
+
+
+@pytest.mark.parametrize("host", ["copilot", "copilot-cloud", "vscode"])
+def test_hooks_for_another_system_are_told_of_once_and_never_again(
+    project: Path, host: str
+) -> None:
+    items = [{"type": "command", "powershell": f"./{name}.ps1"} for name in "abc"]
+    path = project / ".github/hooks/windows.json"
+    path.parent.mkdir(parents=True)
+    hooks = {"preToolUse": items, "postToolUse": items}
+    path.write_text(json.dumps({"version": 1, "hooks": hooks}, indent=1))
+    app = app_at(project, host)
+
+    first, second = (fire(app, session_id="s1") for _ in range(2))
+
+    (told,) = first.answer.notice
+    assert "`powershell`" in told
+    assert "windows.json:5, 9, 13, 19, 23, 27:" in told
+    assert second.answer.notice == ()
+    assert [run.failed is None for run in second.runs] == [False] * 3

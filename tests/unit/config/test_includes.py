@@ -14,6 +14,7 @@ from hookline.app import App
 from hookline.config.types import Config
 from hookline.model.answers import Verdict
 from hookline.model.errors import ConfigError
+from hookline.model.events import Stop, UserPromptSubmit
 from hookline.model.outcome import Outcome
 from hookline.pipeline.judge import judge
 from hookline.testing import shell
@@ -306,3 +307,34 @@ def test_a_project_cannot_silence_the_users_hooks_by_a_limit_of_follow_ups(
 
     assert config.max_follow_ups == 3
     assert any("`max_follow_ups`" in note.message for note in config.notes)
+
+
+def test_a_projects_limit_of_follow_ups_holds_for_its_own_hooks(project: Project) -> None:
+    more = "hooks: [{on: stop, run: 'echo go on >&2; exit 2'}]"
+    project.config(f"max_follow_ups: 1\n{more}")
+    assert kept_going(project.app(), 3) == [True, False, False]
+
+    own = project.base / "person/.config/hookline/hookline.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text(f"version: 1\nmax_follow_ups: 2\n{more}\n")
+    assert kept_going(project.app(), 3) == [True, True, False]
+
+
+def kept_going(app: App, times: int) -> list[bool]:
+    stops = [Stop(session_id="s1", cwd=app.cwd, stop_hook_active=True) for _ in range(times)]
+    return [bool(asyncio.run(judge(stop, app)).answer.follow_up) for stop in stops]
+
+
+def test_only_the_person_says_how_much_context_an_event_gets(project: Project) -> None:
+    project.config("max_context: 200\nhooks: [{on: stop, run: 'true'}]")
+    assert project.load().max_context is None
+    own = project.base / "person/.config/hookline/hookline.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("version: 1\nmax_context: 300\n")
+    project.config("hooks: [{on: user_prompt_submit, run: \"printf '%0900d' 1\"}]")
+
+    event = UserPromptSubmit(prompt="x", cwd=str(project.root))
+    outcome = asyncio.run(judge(event, project.app()))
+
+    assert sum(map(len, outcome.answer.context)) < 300
+    assert "300 characters (max_context); 660 were cut" in outcome.substitutions[0].why

@@ -463,3 +463,29 @@ def test_what_was_translated_for_another_answer_or_client_is_translated_anew() -
     assert b'"deny"' in claude_code.encode(denied).stdout
     other = replace(stale, source=denied.answer, client="codex")
     assert b'"deny"' in claude_code.encode(replace(denied, translation=other)).stdout
+
+
+def test_what_hooks_say_is_redacted_before_it_is_sent_or_stored(place: Place) -> None:
+    token = "ghp_" + "x7Kq9LmZ2vB4nR8sT1wY6cD3fG5hJ0pA2eU9"
+    place.write(
+        "version: 1\nhooks:\n  - use: redact-secrets\n"
+        f"  - {{name: tells, on: stop, run: 'echo go on with {token} >&2; exit 2'}}\n"
+        f"  - {{name: notes, on: pre_tool_use, context: 'use {token} here'}}\n"
+        f"  - {{name: denies, on: pre_tool_use, deny: 'not with {token}'}}\n"
+    )
+    said = [place.ask(), place.ask(event="stop")]
+    assert token not in json.dumps(said)
+    assert "[redacted:github]" in said[0]["reason"]
+    assert "[redacted:github]" in said[0]["context"][0]
+    assert "[redacted:github]" in said[1]["follow_up"][0]
+    stored = b"".join(path.read_bytes() for path in place.state.rglob("*") if path.is_file())
+    assert b"[redacted:github]" in stored
+    assert token.encode() not in stored
+
+
+def test_what_hooks_say_is_left_alone_where_nothing_redacts(place: Place) -> None:
+    token = "ghp_" + "x7Kq9LmZ2vB4nR8sT1wY6cD3fG5hJ0pA2eU9"
+    place.write(f"version: 1\nhooks:\n  - {{on: pre_tool_use, deny: 'not with {token}'}}\n")
+    assert token in place.ask()["reason"]
+    stored = b"".join(path.read_bytes() for path in place.state.rglob("*") if path.is_file())
+    assert token.encode() not in stored  # the journal redacts whatever the config says

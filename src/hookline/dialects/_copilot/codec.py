@@ -44,6 +44,7 @@ class CopilotDialect(JsonDialect):
 
     tools = TOOLS
     keys = Keys(response="tool_result")
+    ignores_http_text = True
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = FIELDS
 
     def __init__(self, *, pascal: bool | None = None) -> None:

@@ -16,7 +16,7 @@ from hookline.model.errors import nearest
 from hookline.model.native import NativeEntry, NativeFlaw, Voids
 from hookline.model.support import Support
 
-__all__ = ["EVERYTHING", "MATCHED", "Reading", "by_claude_rules"]
+__all__ = ["EVERYTHING", "MATCHED", "Reading", "added_variables", "by_claude_rules"]
 
 MATCHED = {"preToolUse", "postToolUse", "permissionRequest"} | {
     "notification",
@@ -31,6 +31,7 @@ _OBJECTS = ("env", "headers")
 _VARIABLE = re.compile(r"\$(\w+)")
 _PLUGIN_VARIABLES = ("PLUGIN_ROOT", "COPILOT_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT")
 _KEPT = ("prompt", "allowedEnvVars", "powershell")
+_ELSEWHERE = "it has a `powershell` command only, which does not run on this system"
 
 
 def by_claude_rules(entry: NativeEntry) -> bool:
@@ -39,20 +40,26 @@ def by_claude_rules(entry: NativeEntry) -> bool:
     return bool(entry.group) or pascal
 
 
+def added_variables(path: str) -> dict[str, str]:
+    """What Copilot tells the hooks of a file about its place."""
+    # A place may be a folder of such files.
+    folder = path if path.endswith("/hooks") else os.path.dirname(path)
+    added = {"COPILOT_HOOK_DIR": folder}
+    if "/installed-plugins/" in path:
+        root = os.path.dirname(folder) if os.path.basename(folder) == "hooks" else folder
+        added |= dict.fromkeys(_PLUGIN_VARIABLES, root)
+    return added
+
+
 class Reading:
     """One pass over a file; the mistakes found are in ``flaws``."""
 
     def __init__(self, path: str, support: Support) -> None:
         self.flaws: list[NativeFlaw] = []
         self._support = support
-        self._folder = os.path.dirname(path)
         # In settings one bad entry takes all hooks along; in a folder of hooks only itself.
         self._voids = Voids.FILE if is_settings(path) else Voids.ENTRY
-        self._env = {"COPILOT_HOOK_DIR": self._folder}
-        if "/installed-plugins/" in path:
-            in_folder = os.path.basename(self._folder) == "hooks"
-            root = os.path.dirname(self._folder) if in_folder else self._folder
-            self._env |= dict.fromkeys(_PLUGIN_VARIABLES, root)
+        self._env = added_variables(path)
 
     def events(self, root: Located) -> Iterator[NativeEntry]:
         """Every entry."""
@@ -90,19 +97,21 @@ class Reading:
         said: Mapping[str, Any] = item.plain() if isinstance(item.value, dict) else {}
         kind, cwd, matcher = said.get("type", "command"), said.get("cwd"), matched.get("matcher")
         flaw = flaw or self._mistake(event, item, said)
+        fine = flaw in ("", _ELSEWHERE)
         entry = NativeEntry(
             event=event,
             type=kind if isinstance(kind, str) else "unknown",
             command="" if flaw else _command(said),
             url="" if flaw else str(said.get("url", "")),
             matcher=matcher if isinstance(matcher, str) else None,
-            timeout=None if flaw else number(said.get("timeoutSec", said.get("timeout"))),
+            timeout=number(said.get("timeoutSec", said.get("timeout"))) if fine else None,
             directory=cwd if isinstance(cwd, str) else "",
             env={**self._env, **(texts(said.get("env")) or {})},
             group=group,
             options={key: said[key] for key in _KEPT if key in said},
             line=item.line,
             flaw=flaw,
+            elsewhere=flaw == _ELSEWHERE,
         )
         headers = texts(said.get("headers"))
         if headers:
@@ -155,9 +164,8 @@ class Reading:
         if _command(said):
             return ""
         if isinstance(said.get("powershell"), str):
-            message = "it has a `powershell` command only, which does not run on this system"
             hint = "add `bash`, or `command` for both"
-            return self._flaw(item.line, message, hint, Voids.ENTRY)
+            return self._flaw(item.line, _ELSEWHERE, hint, Voids.ENTRY)
         return self._flaw(item.line, "a hook needs `bash`, `powershell` or `command`")
 
     def _bad_url(self, event: str, item: Located, said: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ Knows what both agents share; where each looks is for its own folder.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,6 +13,7 @@ from hookline.dialects._copilot.entries import (
     EVERYTHING,
     MATCHED,
     Reading,
+    added_variables,
     by_claude_rules,
     is_settings,
 )
@@ -131,6 +132,10 @@ class CopilotFiles(Files):
         kind = camel_name(entry.event)
         before = kind == "preToolUse"
         return Lane(name=f"{self.dialect} {kind}", piped=before, deny_ends=before)
+
+    def variables(self, path: str) -> Mapping[str, str]:
+        """Where the file is, and its plugin."""
+        return added_variables(path)
 
     def start(self, entry: NativeEntry) -> Start:
         """In bash, in the project or a directory of it."""

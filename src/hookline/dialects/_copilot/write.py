@@ -14,5 +14,6 @@ class CopilotWriter(JsonWriter):
     heeds = frozenset({"headers", "allowedEnvVars"})
     notes = frozenset({"run_by"})
     version = 1
+    windows_keys = ("powershell",)
     command_key = "bash"
     timeout_key = "timeoutSec"

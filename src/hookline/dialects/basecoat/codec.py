@@ -242,6 +242,7 @@ class _Response(Struct, frozen=True, kw_only=True, rename="camel"):
     action: str | None = None
     reason: str | None = None
     additional_context: list[str] | str = field(default_factory=list)
+    overwrite_context: bool = False
     warnings: list[str] | str = field(default_factory=list)
     modified_input: Any = None
     modified_output: Any = None
@@ -275,6 +276,7 @@ def _read_answer(
 def _answer(native: str, response: _Response, event: Event) -> Answer:
     answer = Answer(
         context=_texts(response.additional_context),
+        overwrite_context=response.overwrite_context,
         notice=_texts(response.warnings),
         metadata=response.metadata,
     )

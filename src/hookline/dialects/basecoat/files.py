@@ -208,19 +208,24 @@ def _entry(event: str, item: Located, flaws: list[NativeFlaw]) -> NativeEntry:
     if tool:
         return NativeEntry(**common, type="mcp", name=tool, options={"tool": tool})
     kind = _text(item, "type")
-    command, shell = _text(item, "bash"), "/bin/bash"
+    command, shell, windows = _text(item, "bash"), "/bin/bash", _text(item, "powershell")
     if not command:
         command, shell = _text(item, "command"), "/bin/sh"
-    flaw = ""
+    flaw, only = "", False
     if kind != "command":
         why = f"no handler is of type `{kind[:60]}`" if kind else "a handler has no `type`"
         flaw = wrong("type", why, 'write `"type": "command"`, or name a `tool`', Voids.ENTRY)
     elif not command:
-        only = "powershell" in item.members
+        only = bool(windows)
         why = "only `powershell` is given, which is for Windows" if only else "there is no command"
         flaw = wrong("powershell", why, "add `bash` or `command`", Voids.ENTRY)
     return NativeEntry(
-        **common, type=kind or "command", command=command, options={"shell": shell}, flaw=flaw
+        **common,
+        type=kind or "command",
+        command=command,
+        options={"shell": shell, **({"powershell": windows} if windows else {})},
+        flaw=flaw,
+        elsewhere=only,
     )
 
 

@@ -19,6 +19,7 @@ class CodexWriter(JsonWriter):
     matched = frozenset({"PreToolUse", "PermissionRequest", "PostToolUse"})
     notes = frozenset({"key"})
     grouped = True
+    windows_keys = ("commandWindows", "command_windows")
 
     def can_say(self, field: str, event: str) -> bool:
         """Codex waits for hooks at the end of a session, whatever they say."""

@@ -9,7 +9,7 @@ from hookline.dialects._native import JsonDialect, joined
 from hookline.dialects._support import load_support
 from hookline.dialects._wire import line, permission
 from hookline.dialects.vscode.answers import read
-from hookline.model.answers import Answer, Verdict
+from hookline.model.answers import NO_REWRITE, Answer, Verdict
 from hookline.model.errors import UnsupportedError
 from hookline.model.events import Event, SteeringSubmit, ToolEvent
 from hookline.model.outcome import Outcome, Reply
@@ -246,8 +246,29 @@ class VSCode(JsonDialect):
         answer = read(self.native_of(event), stdout=stdout, stderr=stderr, exit_code=exit_code)
         if answer.rewrite.input is None or not isinstance(event, ToolEvent):
             return answer
+        mistake = self._mistake(event.tool, answer.rewrite.input)
+        if mistake:
+            tool = self.native_tool(event.tool)
+            told = f"`updatedInput` does not fit `{tool}` ({mistake}): VS Code ignores it"
+            return replace(answer, rewrite=NO_REWRITE, notice=(*answer.notice, told))
         changed = self.meant(event.tool, answer.rewrite.input) or None
         return replace(answer, rewrite=replace(answer.rewrite, input=changed))
+
+    def _mistake(self, tool: Tool, new: Mapping[str, Any]) -> str:
+        """Why the client would throw this input away; empty when it may take it."""
+        sent, row = self.native_input(tool), self.tools.rows.get(self.native_tool(tool))
+        for key in row.keys.values() if row is not None else ():
+            if key in sent and key not in new:
+                return f"`{key}` is missing"
+        odd = (
+            key for key, value in new.items() if key in sent and _kind(value) != _kind(sent[key])
+        )
+        return next((f"`{visible(key)}` is of another type" for key in odd), "")
+
+
+def _kind(value: Any) -> object:
+    """A type as a schema has it, which knows one kind of numbers."""
+    return float if type(value) is int else type(value)
 
 
 def _stop(reason: str) -> dict[str, Any]:

@@ -140,17 +140,24 @@ def _entry(event: str, group: str, matcher: object, each: Located, agent: str, n
         options={key: value for key, value in each.plain().items() if key not in _READ},
         line=each.line,
         flaw=broken or never,
+        # Another kind of hook would be broken on every system.
+        elsewhere=not never
+        and kind in (None, "command")
+        and not command
+        and any(_is_command(each, key) for key in _ALL_COMMANDS),
     )
     return entry, flaws
 
 
 def _command(each: Located) -> str:
     """The command for this system."""
-    for key in _COMMANDS.get(sys.platform, _COMMANDS["linux"]):
-        value = each.get(key)
-        if isinstance(value, str) and value.strip():
-            return value
-    return ""
+    keys = _COMMANDS.get(sys.platform, _COMMANDS["linux"])
+    return next((str(each.get(key)) for key in keys if _is_command(each, key)), "")
+
+
+def _is_command(each: Located, key: str) -> bool:
+    value = each.get(key)
+    return isinstance(value, str) and bool(value.strip())
 
 
 def _seconds(value: Any) -> float | None:
@@ -178,7 +185,7 @@ def _why_not(each: Located, kind: object, command: str) -> Iterator[NativeFlaw]:
         message = f"VS Code drops hooks of type `{_shown(kind)}`: it runs commands only"
         yield NativeFlaw(each.line_of("type"), message, 'write "type": "command"')
     elif not command:
-        others = [key for key in _ALL_COMMANDS if key in each.members]
+        others = [key for key in _ALL_COMMANDS if _is_command(each, key)]
         what = f"only {' and '.join(f'`{key}`' for key in others)}" if others else "no `command`"
         message = f"this hook has {what}, so on this system VS Code does nothing"
         yield NativeFlaw(each.line, message, "add `command`")

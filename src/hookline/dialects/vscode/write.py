@@ -10,6 +10,7 @@ class VSCodeWriter(JsonWriter):
 
     path = ".github/hooks/hookline.json"
     says = frozenset({"timeout", "env"})
+    windows_keys = ("windows", "powershell")
 
 
 WRITER = VSCodeWriter()
