@@ -66,9 +66,7 @@ class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = UNSET
     prompt: Annotated[
         _Patterns | UnsetType,
-        _doc(
-            "What the person typed: `/deploy*`, or a regex to search it: `/\\bdeploy\\b/`."
-        ),
+        _doc("What the person typed: `/deploy*`, or a regex to search it: `/\\bdeploy\\b/`."),
     ] = UNSET
     dialect: Annotated[_Patterns | UnsetType, _doc("The platform, such as `claude-code`.")] = UNSET
     native: Annotated[_Patterns | UnsetType, _doc("The platform's own name of the event.")] = UNSET
