@@ -83,6 +83,7 @@ if TYPE_CHECKING:
         TurnStart,
         UserInput,
         UserPromptSubmit,
+        Workspace,
         WorktreeCreate,
         WorktreeRemove,
     )
@@ -162,6 +163,7 @@ __all__ = [
     "UserInput",
     "UserPromptSubmit",
     "Verdict",
+    "Workspace",
     "WorktreeCreate",
     "WorktreeRemove",
     "__version__",

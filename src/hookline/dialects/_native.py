@@ -4,6 +4,7 @@ A dialect gives its rows, its tools and its spelling; reading a payload, writing
 that expects this platform, and the refusal when nothing can be judged are the same everywhere.
 """
 
+import re
 from abc import ABC, abstractmethod
 from codecs import BOM_UTF8
 from collections.abc import Mapping
@@ -28,7 +29,7 @@ from hookline.model.support import Support
 from hookline.model.text import visible
 from hookline.model.tools import Mcp, Tool, ToolKind, ToolTable
 
-__all__ = ["JsonDialect", "Keys", "joined", "said"]
+__all__ = ["JsonDialect", "Keys", "joined", "read_count", "said"]
 
 
 class Keys(Struct, frozen=True, kw_only=True):
@@ -56,6 +57,10 @@ class JsonDialect(ABC):
     keys: ClassVar[Keys] = Keys()
     # Native event → {canonical field: native key}; "task.id" reaches into a nested value.
     fields: ClassVar[Mapping[str, Mapping[str, str]]]
+    # What any event may tell besides: canonical field → native key; and, of those that not every
+    # event of the platform tells, the events that do.
+    facts: ClassVar[Mapping[str, str]] = {}
+    facts_on: ClassVar[Mapping[str, frozenset[str]]] = {}
     # Canonical events that only others have → the native one that a hook for them is asked with.
     also: ClassVar[Mapping[str, str]] = {}
     ignores_http_text: ClassVar[bool] = False
@@ -137,7 +142,13 @@ class JsonDialect(ABC):
         if agent_id or agent_type:
             name = agent_type if isinstance(agent_type, str) and agent_type else "root"
             agent = Agent(name=name, depth=1, id=_text(agent_id)) if agent_id else Agent(name=name)
+        facts = {
+            field: value
+            for field, key in self.facts.items()
+            if (value := data.get(key)) is not None and _is_word(value)
+        }
         return {
+            **facts,
             "session_id": _text(data.get(keys.session)),
             "cwd": _text(data.get(keys.cwd)),
             "dialect": self.id,
@@ -260,8 +271,14 @@ class JsonDialect(ABC):
         keys, native = self.keys, self.native_of(event)
         data: dict[str, Any] = {keys.session: event.session_id, keys.cwd: event.cwd}
         data[keys.event] = native
+        for field, key in self.facts.items():
+            tells = native in self.facts_on.get(field, (native,))
+            if tells and (value := getattr(event, field)):
+                data[key] = value
         for field, key in self.fields.get(native, {}).items():
-            data[key] = _get(event, field)
+            value = _get(event, field)
+            if value or field not in _LEFT_OUT:
+                data[key] = value
         if isinstance(event, ToolEvent):
             tool = event.tool
             data |= {keys.tool: self.native_tool(tool), keys.input: self.native_input(tool)}
@@ -301,6 +318,19 @@ class JsonDialect(ABC):
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def read_count(data: Mapping[str, Any], key: str) -> int | None:
+    """The number of something under a key; None for anything that counts nothing."""
+    value = data.get(key)
+    return value if type(value) is int and 0 <= value < 2**53 else None
+
+
+def _is_word(value: Any) -> bool:
+    """Whether it can be a name or a path: else it stays in the raw payload alone."""
+    if not isinstance(value, str) or len(value) > _LONGEST_WORD:
+        return False
+    return value.isprintable() or _UNSEEN.search(value) is None
 
 
 def _put(values: dict[str, Any], field: str, value: Any) -> None:
@@ -352,6 +382,13 @@ def _is_text(event: str) -> Mapping[str, bool]:
     return {each.name: each.type is str for each in msgspec.structs.fields(EVENTS[event])}
 
 
+_LONGEST_WORD = 4096
+# Fields that payloads leave out where there is nothing in them.
+_LEFT_OUT = frozenset({"title", "custom_instructions"})
+# Control characters, what changes the direction of text or has no width, and half a character.
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
 _BUILT = {"agent", "raw", "tool", "task", "calls"}
 _ROOT = Agent()
 _NO_FIELDS: Mapping[str, str] = {}

@@ -135,8 +135,10 @@ def test_a_hook_reads_what_vs_code_would_send(project: Path) -> None:
     assert seen.pop("timestamp") == event.time.isoformat()
     assert seen == {
         "session_id": "s1",
+        "sessionId": "s1",
         "cwd": str(project),
         "hook_event_name": "PreToolUse",
+        "hookEventName": "PreToolUse",
         "tool_name": "create_file",
         "tool_input": {"filePath": "/a", "content": "x"},
         "tool_use_id": "",

@@ -381,8 +381,10 @@ def test_an_event_of_another_platform_is_written_in_native_words() -> None:
     assert data.pop("timestamp")
     assert data == {
         "session_id": "s",
+        "sessionId": "s",
         "cwd": "/w",
         "hook_event_name": "PreToolUse",
+        "hookEventName": "PreToolUse",
         "tool_name": "create_file",
         "tool_input": {"filePath": "/a", "content": "x"},
         "tool_use_id": "",

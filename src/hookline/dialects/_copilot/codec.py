@@ -45,6 +45,8 @@ class CopilotDialect(JsonDialect):
     tools = TOOLS
     keys = Keys(response="tool_result")
     ignores_http_text = True
+    facts: ClassVar[Mapping[str, str]] = {"transcript_path": "transcript_path"}
+    facts_on: ClassVar[Mapping[str, frozenset[str]]] = {"transcript_path": frozenset()}
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = FIELDS
 
     def __init__(self, *, pascal: bool | None = None) -> None:

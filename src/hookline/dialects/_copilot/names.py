@@ -88,9 +88,9 @@ _FIELDS: Mapping[str, Mapping[str, str]] = {
         "last_message": "last_assistant_message",
         "stop_hook_active": "stop_hook_active",
     },
-    "preCompact": {"trigger": "trigger"},
+    "preCompact": {"trigger": "trigger", "custom_instructions": "custom_instructions"},
     "errorOccurred": {"where": "error_context"},
-    "notification": {"kind": "notification_type", "message": "message"},
+    "notification": {"kind": "notification_type", "message": "message", "title": "title"},
 }
 FIELDS: Mapping[str, Mapping[str, str]] = {
     name: fields for camel, fields in _FIELDS.items() for name in (camel, _PASCAL.get(camel, camel))

@@ -56,20 +56,22 @@ def _is_own(event: Event) -> bool:
 
 def _habitual(kind: str, event: Event) -> dict[str, Any]:
     """What Copilot always sends and no other platform knows."""
+    path = {"transcript_path": event.transcript_path}
     match kind:
         case "sessionStart" if isinstance(event, SessionResume):
             return {"source": event.source or "resume"}
         case "userPromptSubmitted" if isinstance(event, SteeringSubmit):
             return {"prompt": event.prompt or "\n".join(event.prompts)}
         case "agentStop":
-            return {"transcript_path": "", "stop_reason": "end_turn"}
+            return {**path, "stop_reason": "end_turn"}
         case "subagentStop":
             name = event.agent.name
-            return {"transcript_path": "", "agent_name": name, "stop_reason": "end_turn"}
+            who = {"agent_name": name, "agent_type": name}
+            return {**path, **who, "stop_reason": "end_turn"}
         case "subagentStart":
-            return {"transcript_path": "", "agent_name": event.agent.name}
+            return {**path, "agent_name": event.agent.name, "agent_type": event.agent.name}
         case "preCompact":
-            return {"transcript_path": "", "custom_instructions": ""}
+            return {**path, "custom_instructions": getattr(event, "custom_instructions", "")}
         case "errorOccurred" if isinstance(event, Error):
             error = {"message": event.message, "name": "Error"}
             return {"error": error, "recoverable": False}

@@ -12,7 +12,13 @@ from hookline.dialects._translate import PASSED
 from hookline.dialects._wire import decision, line, permission
 from hookline.dialects.claude_code.outputs import in_shape, read_text
 from hookline.model.answers import PASS, Answer, Verdict
-from hookline.model.events import ConfigChange, Event, SteeringSubmit, ToolEvent
+from hookline.model.events import (
+    ConfigChange,
+    Event,
+    PostToolUseFailure,
+    SteeringSubmit,
+    ToolEvent,
+)
 from hookline.model.outcome import Outcome, Reply, Substitution, Translated
 from hookline.model.ports import Caller
 from hookline.model.tools import Tool, ToolKind, ToolRow, ToolTable
@@ -55,6 +61,27 @@ _TOOLS = ToolTable(
 )
 
 
+# The events whose payloads have the permission mode.
+_TELL_MODE = frozenset(
+    {
+        "UserPromptSubmit",
+        "UserPromptExpansion",
+        "PreToolUse",
+        "PermissionRequest",
+        "PermissionDenied",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PostToolBatch",
+        "Stop",
+        "SubagentStop",
+        "TaskCreated",
+        "TaskCompleted",
+        "TeammateIdle",
+        "Elicitation",
+        "ElicitationResult",
+    }
+)
+
 # Exit code 2 is the only word that blocks on these.
 _EXIT_2 = {"TaskCreated", "TaskCompleted", "TeammateIdle", "WorktreeCreate", "Elicitation"}
 # Context is plain text there, and an object of the event's own beside a block voids the block.
@@ -72,6 +99,16 @@ class ClaudeCode(JsonDialect):
     id = "claude-code"
     tools = _TOOLS
     support = load_support(__file__)
+    facts: ClassVar[Mapping[str, str]] = {
+        "transcript_path": "transcript_path",
+        "permission_mode": "permission_mode",
+        "model": "model",
+        "turn_id": "prompt_id",
+    }
+    facts_on: ClassVar[Mapping[str, frozenset[str]]] = {
+        "permission_mode": _TELL_MODE,
+        "model": frozenset({"SessionStart"}),
+    }
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "SessionStart": {"source": "source"},
         "SessionEnd": {"reason": "reason"},
@@ -96,14 +133,15 @@ class ClaudeCode(JsonDialect):
         "SubagentStop": {
             "last_message": "last_assistant_message",
             "stop_hook_active": "stop_hook_active",
+            "agent_transcript_path": "agent_transcript_path",
         },
         "Stop": {"last_message": "last_assistant_message", "stop_hook_active": "stop_hook_active"},
         "StopFailure": {"error": "error", "last_message": "last_assistant_message"},
         "TaskCreated": {"task.id": "task_id", "task.subject": "task_subject"},
         "TaskCompleted": {"task.id": "task_id", "task.subject": "task_subject"},
-        "PreCompact": {"trigger": "trigger"},
+        "PreCompact": {"trigger": "trigger", "custom_instructions": "custom_instructions"},
         "PostCompact": {"trigger": "trigger", "summary": "compact_summary"},
-        "Notification": {"kind": "notification_type", "message": "message"},
+        "Notification": {"kind": "notification_type", "message": "message", "title": "title"},
         "Elicitation": {
             "server": "mcp_server_name",
             "message": "message",
@@ -123,7 +161,9 @@ class ClaudeCode(JsonDialect):
         return super().output_text(response) if text is None else text
 
     def own_fields(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
-        """Permission decisions and batches."""
+        """Permission decisions, batches, and what a person stopped."""
+        if native == "PostToolUseFailure":
+            return {"interrupted": True} if data.get("is_interrupt") is True else {}
         if native == "PermissionDenied":
             return {"decision": "deny", "by": "classifier"}
         if native == "PostToolBatch":
@@ -229,6 +269,12 @@ class ClaudeCode(JsonDialect):
             data["prompt"] = "\n\n".join(event.prompts)
         if native in {"SubagentStart", "SubagentStop"}:
             data |= {"agent_id": event.agent.id or "", "agent_type": event.agent.name}
+        elif event.agent.name != "root":  # also of the main agent, where a person chose one
+            data["agent_type"] = event.agent.name
+        if isinstance(event, ToolEvent) and event.tool.duration_ms is not None:
+            data["duration_ms"] = event.tool.duration_ms
+        if isinstance(event, PostToolUseFailure):
+            data["is_interrupt"] = event.interrupted
         return data
 
     def native_tool(self, tool: Tool) -> str:

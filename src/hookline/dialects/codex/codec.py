@@ -56,17 +56,22 @@ class Codex(JsonDialect):
     id = "codex"
     tools = TOOLS
     support = load_support(__file__)
+    facts: ClassVar[Mapping[str, str]] = {
+        "transcript_path": "transcript_path",
+        "permission_mode": "permission_mode",
+        "model": "model",
+        "turn_id": "turn_id",
+    }
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "SessionStart": {"source": "source"},
         "SessionEnd": {"reason": "reason"},
         "UserPromptSubmit": {"prompt": "prompt"},
-        "PreModelRequest": {"model": "model"},
-        "PostModelRequest": {"model": "model"},
         "PreCompact": {"trigger": "trigger"},
         "PostCompact": {"trigger": "trigger"},
         "SubagentStop": {
             "last_message": "last_assistant_message",
             "stop_hook_active": "stop_hook_active",
+            "agent_transcript_path": "agent_transcript_path",
         },
         "Stop": {"last_message": "last_assistant_message", "stop_hook_active": "stop_hook_active"},
     }
@@ -168,15 +173,16 @@ class Codex(JsonDialect):
             raise UnsupportedError(f"Codex has no event for `{event.event_id()}`")
         data: dict[str, Any] = {"session_id": event.session_id}
         if native not in _NO_TURN:
-            data["turn_id"] = ""
+            data["turn_id"] = event.turn_id
         by_agent = native in {"SubagentStart", "SubagentStop"} or bool(event.agent.id)
         if by_agent and native not in _MAIN_AGENT_ONLY:
             data |= {"agent_id": event.agent.id or "", "agent_type": event.agent.name}
-        data |= {"transcript_path": None, "cwd": event.cwd, "hook_event_name": native}
+        data["transcript_path"] = event.transcript_path or None
+        data |= {"cwd": event.cwd, "hook_event_name": native}
         if native != "SessionEnd":
-            data["model"] = getattr(event, "model", "")
+            data["model"] = event.model
         if native not in _NO_MODE:
-            data["permission_mode"] = "default"
+            data["permission_mode"] = event.permission_mode or "default"
         return data | _own_payload(event, native)
 
     def read_answer(self, event: Event, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer:
@@ -266,7 +272,8 @@ def _own_payload(event: Event, native: str) -> dict[str, Any]:
         case CompactionEvent():
             return {"trigger": "manual" if event.trigger == "manual" else "auto"}
         case Stop() | SubagentStop():
-            transcript = {"agent_transcript_path": None} if native == "SubagentStop" else {}
+            path = getattr(event, "agent_transcript_path", "") or None
+            transcript = {"agent_transcript_path": path} if native == "SubagentStop" else {}
             return {
                 **transcript,
                 "stop_hook_active": event.stop_hook_active,

@@ -58,14 +58,20 @@ class Cursor(JsonDialect):
         "follow_up_submit": "beforeSubmitPrompt",
         "before_compaction": "preCompact",
     }
+    facts: ClassVar[Mapping[str, str]] = {
+        "transcript_path": "transcript_path",
+        "model": "model",
+        "turn_id": "generation_id",
+    }
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "sessionEnd": {"reason": "reason"},
         "beforeSubmitPrompt": {"prompt": "prompt"},
         "postToolUseFailure": {"error": "error_message"},
-        "subagentStop": {"last_message": "summary"},
+        "subagentStop": {
+            "last_message": "summary",
+            "agent_transcript_path": "agent_transcript_path",
+        },
         "preCompact": {"trigger": "trigger"},
-        "afterAgentResponse": {"model": "model"},
-        "afterAgentThought": {"model": "model"},
     }
 
     # ── in ──────────────────────────────────────────────────────────────────────────────────
@@ -123,6 +129,8 @@ class Cursor(JsonDialect):
         if native == "preCompact":
             names = {"input_tokens": "context_tokens", "context_limit": "context_window_size"}
             return {name: data[key] for name, key in names.items() if _is_count(data.get(key))}
+        if native == "postToolUseFailure":
+            return {"interrupted": True} if data.get("is_interrupt") is True else {}
         text = _text(data.get("text"))
         if native == "afterAgentResponse":
             return {"messages": ({"role": "assistant", "content": text},)}

@@ -39,9 +39,9 @@ def payload(event: Event, native: str) -> dict[str, Any]:
         return data
     data |= {
         "conversation_id": event.session_id,
-        "generation_id": "",
-        "model": getattr(event, "model", ""),
-        "transcript_path": None,
+        "generation_id": event.turn_id,
+        "model": event.model,
+        "transcript_path": event.transcript_path or None,
     }
     if native in {"sessionStart", "sessionEnd"}:
         data |= {"session_id": event.session_id, "is_background_agent": False}
@@ -68,6 +68,7 @@ def _own(event: Event, native: str) -> dict[str, Any]:
             }
         case SubagentStop():
             ended = {"subagent_type": event.agent.name, "summary": event.last_message}
+            ended["agent_transcript_path"] = event.agent_transcript_path
             return ended | _ended(event.stop_hook_active)
         case Stop():
             return _ended(event.stop_hook_active)
@@ -140,7 +141,8 @@ def _mcp_call(tool: Tool) -> dict[str, Any]:
 def _result(event: ToolEvent) -> dict[str, Any]:
     tool = event.tool
     if isinstance(event, PostToolUseFailure):
-        failed = {"error_message": event.error, "failure_type": "error", "is_interrupt": False}
+        failed: dict[str, Any] = {"error_message": event.error, "failure_type": "error"}
+        failed["is_interrupt"] = event.interrupted
         return failed | {"duration": tool.duration_ms or 0}
     if not isinstance(event, PostToolUse):
         return {}

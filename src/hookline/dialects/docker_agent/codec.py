@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from hookline.dialects._native import JsonDialect, Keys, joined
+from hookline.dialects._native import JsonDialect, Keys, joined, read_count
 from hookline.dialects._shown import changes, shown
 from hookline.dialects._support import load_support
 from hookline.dialects._translate import translate
@@ -26,6 +26,7 @@ _TOKENS = {
     "context_limit": "context_limit",
     "trigger": "compaction_reason",
 }
+_CAPS = ("previous_max_iterations", "new_max_iterations")
 _ASKED_BEFORE = {"pre_tool_use", PREEMPT_LANE, "permission_request"}
 _DONE = {"post_tool_use", "tool_response_transform"}
 _CATEGORIES = {
@@ -72,7 +73,7 @@ class DockerAgent(JsonDialect):
         "before_compaction": _TOKENS,
         "after_compaction": {**_TOKENS, "summary": "summary"},
         "subagent_stop": {"last_message": "stop_response"},
-        "stop": {"last_message": "stop_response"},
+        "stop": {"last_message": "stop_response", "last_user_message": "last_user_message"},
         "on_agent_switch": {
             "from_agent": "from_agent",
             "to_agent": "to_agent",
@@ -105,7 +106,8 @@ class DockerAgent(JsonDialect):
             name = data.get("agent_name")
             return {"agent": Agent(name=name if isinstance(name, str) else "", depth=1, **known)}
         if native == "on_session_resume":
-            return {"source": "max_iterations"}
+            caps = {name: read_count(data, name) for name in _CAPS}
+            return {"source": "max_iterations"} | {k: v for k, v in caps.items() if v is not None}
         return {}
 
     def read_tool(self, data: Mapping[str, Any], native: str) -> Tool:
@@ -300,6 +302,8 @@ def _host_words(native: str, data: Mapping[str, Any], event: Event) -> dict[str,
             return {"notification_level": "warning", "notification_message": "max iterations"}
         case "before_compaction" | "after_compaction" if data["compaction_reason"] == "auto":
             return {"compaction_reason": "threshold"}
+        case "on_session_resume":
+            return {name: getattr(event, name, None) for name in _CAPS}
         case "subagent_stop":
             return {"parent_session_id": event.agent.parent}
         case "after_llm_call":

@@ -48,11 +48,16 @@ class Gemini(JsonDialect):
     id = "gemini"
     tools = TOOLS
     support = load_support(__file__)
+    facts: ClassVar[Mapping[str, str]] = {"transcript_path": "transcript_path"}
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "SessionStart": {"source": "source"},
         "SessionEnd": {"reason": "reason"},
         "BeforeAgent": {"prompt": "prompt"},
-        "AfterAgent": {"last_message": "prompt_response", "stop_hook_active": "stop_hook_active"},
+        "AfterAgent": {
+            "last_user_message": "prompt",
+            "last_message": "prompt_response",
+            "stop_hook_active": "stop_hook_active",
+        },
         "PreCompress": {"trigger": "trigger"},
         "Notification": {"kind": "notification_type", "message": "message"},
     }
@@ -197,7 +202,7 @@ class Gemini(JsonDialect):
         """A payload in the client's own shape."""
         time = event.time.astimezone(UTC).isoformat(timespec="milliseconds")
         data = super().payload(event) | {
-            "transcript_path": "",
+            "transcript_path": event.transcript_path,
             "timestamp": time.replace("+00:00", "Z"),
         }
         native = data[self.keys.event]
@@ -210,8 +215,6 @@ class Gemini(JsonDialect):
         if native == "AfterModel":
             usage = getattr(event, "usage", None) or {}
             data["llm_response"] = {"candidates": [], "usageMetadata": usage}
-        if native == "AfterAgent":
-            data["prompt"] = ""
         if native == "BeforeAgent":
             data["prompt"] = data["prompt"] or "\n".join(getattr(event, "prompts", ()))
         if isinstance(event, SessionResume):

@@ -108,7 +108,12 @@ class Kodelet(JsonDialect):
             each = (
                 [m for m in messages if isinstance(m, dict)] if isinstance(messages, list) else []
             )
-            return {"last_message": _last_words(each)}
+            asked = [m["content"] for m in each if m.get("role") == "user" and m.get("content")]
+            return {
+                "messages": each,
+                "last_user_message": asked[-1] if asked else "",
+                "last_message": _last_words(each),
+            }
         # The response of a turn_end may be an earlier turn's, as it is on the Responses wire.
         return {}
 
@@ -203,8 +208,7 @@ class Kodelet(JsonDialect):
             if native == "after_tool_call":
                 data["tool_output"] = _structured(event, data["tool_name"])
         elif isinstance(event, Stop | SubagentStop):
-            last = {"role": "assistant", "content": event.last_message}
-            data["messages"] = [last] if event.last_message else []
+            data["messages"] = _conversation(event)
         elif native == "turn_end":
             spoken = [m.get("content") for m in getattr(event, "messages", ())]
             data |= {
@@ -236,6 +240,16 @@ class Kodelet(JsonDialect):
     def native_input(self, tool: Tool) -> dict[str, Any]:
         """A tool's input under this platform's keys."""
         return shown(self.tools, self.native_tool(tool), tool)[0]
+
+
+def _conversation(event: Stop | SubagentStop) -> list[dict[str, Any]]:
+    """All that was said, or the end of it."""
+    said = {
+        "user": getattr(event, "last_user_message", ""),
+        "assistant": event.last_message,
+    }
+    last = [{"role": role, "content": text} for role, text in said.items() if text]
+    return list(getattr(event, "messages", ())) or last
 
 
 def _answer(native: str, result: _Result) -> Answer:

@@ -141,10 +141,11 @@ class VSCode(JsonDialect):
         "follow_up_submit": "UserPromptSubmit",
         "before_compaction": "PreCompact",
     }
+    facts: ClassVar[Mapping[str, str]] = {"transcript_path": "transcript_path", "model": "model"}
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "SessionStart": {"source": "source"},
         "UserPromptSubmit": {"prompt": "prompt"},
-        "PreCompact": {"trigger": "trigger"},
+        "PreCompact": {"trigger": "trigger", "custom_instructions": "custom_instructions"},
         "SubagentStop": {"stop_hook_active": "stop_hook_active"},
         "Stop": {"stop_hook_active": "stop_hook_active"},
     }
@@ -229,6 +230,8 @@ class VSCode(JsonDialect):
         if not native:
             raise UnsupportedError(f"VS Code has no event for `{event.event_id()}`")
         data = {"timestamp": event.time.isoformat(), **super().payload(event)}
+        # The first versions had these names, and hooks that were written then still read them.
+        data |= {"sessionId": event.session_id, "hookEventName": native}
         if native == "SessionStart":
             data["source"] = "new"  # the only word it knows
         elif isinstance(event, SteeringSubmit):

@@ -2,7 +2,7 @@
 
 from typing import Any, get_args
 
-from hookline.model.events.base import Agent, Budget, Event
+from hookline.model.events.base import Agent, Budget, Event, Workspace
 from hookline.model.events.session import (
     BudgetExceeded,
     ConfigChange,
@@ -128,6 +128,7 @@ __all__ = [
     "TurnStart",
     "UserInput",
     "UserPromptSubmit",
+    "Workspace",
     "WorktreeCreate",
     "WorktreeRemove",
 ]

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from msgspec import Raw, Struct, field
 
-__all__ = ["Agent", "Budget", "Event", "new_id", "snake_case"]
+__all__ = ["Agent", "Budget", "Event", "Workspace", "new_id", "snake_case"]
 
 
 def snake_case(name: str) -> str:
@@ -58,6 +58,16 @@ class Budget(Struct, frozen=True, kw_only=True):
     limit_usd: float | None = None
 
 
+class Workspace(Struct, frozen=True, kw_only=True):
+    """What the work is about: empty where neither git's files nor the environment tell."""
+
+    repository: str = ""
+    """``owner/name``."""
+    branch: str = ""
+    issue: str = ""
+    """The number or key in the branch's name: ``145``, ``ABC-12``."""
+
+
 class Event(Struct, frozen=True, kw_only=True, tag_field="event", tag=snake_case):
     """Something that happened in an agent's life, in canonical form."""
 
@@ -82,6 +92,13 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="event", tag=snake_case
     dialect: str = "canonical"
     native_event: str = ""
     budget: Budget | None = None
+    transcript_path: str = ""
+    permission_mode: str = ""
+    """The platform's own word: ``default``, ``plan``, ``bypassPermissions``, …"""
+    model: str = ""
+    turn_id: str = ""
+    """Equal for all events between one prompt and the next, where the platform says so."""
+    workspace: Workspace | None = None
     raw: Raw = field(default_factory=_no_raw)
     """The native payload, untouched."""
 

@@ -24,6 +24,8 @@ class SessionResume(Event, frozen=True, kw_only=True):
 
     takes_context: ClassVar[bool] = True
     source: str = ""
+    previous_max_iterations: int | None = None
+    new_max_iterations: int | None = None
 
 
 class Setup(Event, frozen=True, kw_only=True):
@@ -109,6 +111,7 @@ class Notification(Event, frozen=True, kw_only=True):
 
     kind: str = ""
     message: str = ""
+    title: str = ""
 
 
 class UserInput(Event, frozen=True, kw_only=True):

@@ -60,6 +60,8 @@ class PostToolUseFailure(ToolEvent, frozen=True, kw_only=True):
     takes_context: ClassVar[bool] = True
     hides: ClassVar[bool] = True
     error: str = ""
+    interrupted: bool = False
+    """Whether the person stopped it."""
 
 
 class PostToolBatch(ToolEvent, frozen=True, kw_only=True):

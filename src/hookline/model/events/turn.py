@@ -56,7 +56,6 @@ class FollowUpSubmit(PromptEvent, frozen=True, kw_only=True):
 class TurnEvent(Event, frozen=True, kw_only=True):
     """The turn and model family."""
 
-    model: str = ""
     iteration: int | None = None
     messages: tuple[dict[str, Any], ...] = ()
     usage: dict[str, Any] | None = None
@@ -126,6 +125,8 @@ class SubagentStop(Event, frozen=True, kw_only=True):
     continues: ClassVar[bool] = True
     last_message: str = ""
     stop_hook_active: bool = False
+    agent_transcript_path: str = ""
+    """The sub-agent's own transcript; ``transcript_path`` is the session's."""
 
 
 class AgentSwitch(Event, frozen=True, kw_only=True):
@@ -165,6 +166,8 @@ class CompactionEvent(Event, frozen=True, kw_only=True):
     """The compaction family."""
 
     trigger: str = ""
+    custom_instructions: str = ""
+    """What a person who asked for it wants kept."""
     input_tokens: int | None = None
     output_tokens: int | None = None
     context_limit: int | None = None
@@ -199,6 +202,9 @@ class Stop(Event, frozen=True, kw_only=True):
     gate: ClassVar[bool] = True
     continues: ClassVar[bool] = True
     last_message: str = ""
+    last_user_message: str = ""
+    messages: tuple[dict[str, Any], ...] = ()
+    """The conversation, where the platform sends it."""
     stop_hook_active: bool = False
 
 
