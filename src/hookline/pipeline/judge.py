@@ -39,6 +39,7 @@ from hookline.model.memory import (
 )
 from hookline.model.outcome import Outcome, Translated
 from hookline.model.ports import Caller, CleaningBuiltin, Client, LearningBuiltin
+from hookline.pipeline.derivation import Moments, find_moments
 from hookline.pipeline.report import first_notices
 from hookline.store.duplicate_calls import Arrival
 
@@ -110,15 +111,17 @@ async def _judge(event: Event, app: App, client: Client, timeout: float | None) 
         home=app.home,
         own=app.own,
     )
+    engine = app.engine_for(config)
     try:
         outcome = await judge_in_session(
             event,
             caller,
             client=client,
             config=config,
-            engine=app.engine_for(config),
+            engine=engine,
             memories=app.memories,
             sessions=sessions,
+            moments=find_moments(engine, client, first=first),
         )
     except HooklineError:
         # The session's memory failed; where no hook is active, it could hold nothing back.
@@ -229,6 +232,7 @@ async def judge_in_session(
     engine: Judge,
     memories: Memories,
     sessions: Sequence[str],
+    moments: Moments | None = None,
 ) -> Outcome:
     """The engine's outcome, within what the session remembers under each of its names."""
     has_stop_flag = client.support.has_stop_flag
@@ -249,7 +253,15 @@ async def judge_in_session(
         untold = untold or new.untold
     if outcome is None:
         caller = replace(caller, denied=denied) if denied else caller
-        outcome = _clean(await engine.handle(event, caller), config)
+        outcome = await engine.handle(event, caller)
+        if moments is not None:
+            outcome = await moments.add_beside(outcome, caller, before[0])
+        outcome = _clean(outcome, config)
+        if outcome.answer.follow_up:
+            after, outcome = _cap(after, outcome, client, config)
+        if moments is not None:
+            outcome = _clean(await moments.add_after(outcome, caller), config)
+            after = [moments.remember(memory, outcome) for memory in after]
         # What passes without a word leaves nothing to remember, but may end what was.
         if denied or outcome.answer is not PASS:
             after, outcome = _conclude(after, outcome, caller, client, config)
@@ -266,6 +278,19 @@ async def judge_in_session(
     return outcome
 
 
+def _cap(
+    memories: list[SessionMemory], outcome: Outcome, client: Client, config: Config
+) -> tuple[list[SessionMemory], Outcome]:
+    """The outcome without a follow-up that would be one too many, and the count of them."""
+    limit = MAX_FOLLOW_UPS if config.max_follow_ups is None else config.max_follow_ups
+    limit = min(limit, client.support.stop_cap or limit)
+    if config.project_follow_ups is not None and _only_projects_continue(outcome):
+        limit = min(limit, config.project_follow_ups)
+    for place, memory in enumerate(memories):
+        memories[place], outcome = capped(memory, outcome, limit=limit)
+    return memories, outcome
+
+
 def _conclude(
     memories: list[SessionMemory],
     outcome: Outcome,
@@ -274,13 +299,7 @@ def _conclude(
     config: Config,
 ) -> tuple[list[SessionMemory], Outcome]:
     """The outcome as the session lets it stand, and what is to be remembered of it."""
-    event, support = outcome.event, client.support
-    limit = MAX_FOLLOW_UPS if config.max_follow_ups is None else config.max_follow_ups
-    limit = min(limit, support.stop_cap or limit)
-    if config.project_follow_ups is not None and _only_projects_continue(outcome):
-        limit = min(limit, config.project_follow_ups)
-    for place, memory in enumerate(memories):
-        memories[place], outcome = capped(memory, outcome, limit=limit)
+    event = outcome.event
     outcome = _translate(outcome, client)
     said = _translation(outcome, client)
     if said.latch:
