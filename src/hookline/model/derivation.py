@@ -22,6 +22,8 @@ class Derivation(Struct, frozen=True):
     """The canonical events that it follows from; empty: it follows from silence."""
     when: str
     """What must be so, for people: ``from SOURCE, when …``."""
+    beside_own: bool = False
+    """Also where the platform has an event of its own, which then comes for other calls only."""
 
 
 DERIVATIONS = (
@@ -30,7 +32,7 @@ DERIVATIONS = (
     Derivation("agent_start", ("user_prompt_submit", "subagent_start"), ""),
     Derivation("turn_start", ("user_prompt_submit",), ""),
     Derivation("post_tool_use_failure", ("post_tool_use",), "when the tool failed"),
-    Derivation("post_tool_use", ("post_tool_use_failure",), "for tools that failed"),
+    Derivation("post_tool_use", ("post_tool_use_failure",), "when the tool failed", True),
     Derivation(
         "post_compact", ("pre_compact",), "with the next event that can carry text for the model"
     ),
@@ -38,7 +40,7 @@ DERIVATIONS = (
     Derivation(
         "error",
         ("post_tool_use_failure", "post_tool_use", "stop_failure"),
-        "when a tool or the turn failed",
+        "when a tool, the turn or a hook failed",
     ),
     Derivation(
         "session_end", (), "when the agent's process is gone, or after 30 minutes without an event"
@@ -46,6 +48,8 @@ DERIVATIONS = (
 )
 """In the order in which they fire."""
 
+# They bring something only where they say that the tool failed.
+_OF_TOOLS = frozenset({"post_tool_use", "post_tool_use_failure"})
 _BY_EVENT = {each.event: each for each in DERIVATIONS}
 
 
@@ -64,9 +68,10 @@ class Coverage(Struct, frozen=True):
         return self.how != "none"
 
 
-def needs_derivation(event: str, support: Support) -> bool:
-    """Whether the platform has no event of its own for this moment."""
-    return all(row.event != event for row in support.events.values())
+def needs_derivation(derivation: Derivation, support: Support) -> bool:
+    """Whether the platform does not tell the moment by itself."""
+    told = any(row.event == derivation.event for row in support.events.values())
+    return derivation.beside_own or not told
 
 
 def find_coverage(event: str, support: Support, left_out: Mapping[str, str] = {}) -> Coverage:
@@ -85,11 +90,14 @@ def find_coverage(event: str, support: Support, left_out: Mapping[str, str] = {}
         by = tuple(
             name
             for source in derivation.sources
+            if support.tells_failure or source not in _OF_TOOLS
             for name in _natives(source, support)
             if name not in left_out
         )
-        if by or not derivation.sources:
+        if by or not derivation.sources or event == "error":
             return Coverage("derived", by, derivation.when)
+        if _OF_TOOLS.intersection(derivation.sources):
+            return Coverage("none", why=f"{support.client} does not say that a tool failed")
     return Coverage("none", why=f"{support.client} tells nothing of it")
 
 

@@ -24,6 +24,7 @@ from hookline.model.events import (
     PostToolUse,
     PostToolUseFailure,
     PreCompact,
+    SessionEnd,
     SessionResume,
     SessionStart,
     Stop,
@@ -45,6 +46,7 @@ E = TypeVar("E", bound=Event)
 # Of a failed tool's output, as much as says what went wrong.
 _LONGEST = 2000
 _ERROR = Error.event_id()
+_ENDS = frozenset({SessionEnd.event_id(), SessionResume.event_id()})
 
 
 def derive(source: Event, cls: type[E], /, **fields: object) -> E:
@@ -62,7 +64,7 @@ def list_untold(dialects: tuple[str, ...]) -> frozenset[str]:
     return frozenset(
         each.event
         for each in DERIVATIONS
-        if all(needs_derivation(each.event, support) for support in supports)
+        if all(needs_derivation(each, support) for support in supports)
     )
 
 
@@ -84,6 +86,12 @@ class Moments(Struct, frozen=True):
     wanted: frozenset[str]
     first: bool
     """Whether this is the session's first event."""
+
+    @property
+    def awaits_end(self) -> bool:
+        """Whether some hook waits for the end of a session, or its return, that nobody tells."""
+        untold = list_untold(tuple(self.client.ids))
+        return SessionEnd.event_id() in untold and not self.wanted.isdisjoint(_ENDS)
 
     async def add_beside(self, outcome: Outcome, caller: Caller, memory: SessionMemory) -> Outcome:
         """With what hooks say of the moments that the event brings with it."""
