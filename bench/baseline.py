@@ -13,8 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.store.journal.files import PAGE
-from hookline.store.journal.schema import COLUMN_NAMES, INSERT, migrate
+from hookline.store.journal.database import COLUMN_NAMES, INSERT, PAGE, migrate
 
 __all__ = ["Rows", "inserts_per_second", "rows_in"]
 

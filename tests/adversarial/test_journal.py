@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from hookline.model.journal import JournalSettings
-from hookline.store.journal.files import DAMAGED, PAGE
+from hookline.store.journal.database import DAMAGED, PAGE
 from hookline.store.journal.group_commit import SqliteJournal
 from hookline.store.journal.reader import Reader
 from hookline.store.journal.writer import write_once

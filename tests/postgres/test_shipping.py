@@ -14,7 +14,7 @@ import pytest
 from hookline.model.errors import HooklineError
 from hookline.model.journal import JournalSettings
 from hookline.store.journal import postgres
-from hookline.store.journal.files import connect
+from hookline.store.journal.database import connect
 from hookline.store.journal.group_commit import SqliteJournal
 from hookline.store.journal.postgres import PG_MIGRATIONS, Machine, PostgresReader, watermark
 from hookline.store.journal.reader import Filter

@@ -30,7 +30,7 @@ from hookline.config.compile import compile_file
 from hookline.daemon.frames import Decoder, Request, encode_answer, encode_busy
 from hookline.model.hook import Layer
 from hookline.model.outcome import Reply
-from hookline.store.journal.schema import COLUMN_NAMES, INSERT, migrate
+from hookline.store.journal.database import COLUMN_NAMES, INSERT, migrate
 
 
 def _ratio(ours: float, theirs: float, limit: float, *, least: bool = False) -> Ratio:

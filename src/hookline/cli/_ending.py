@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from hookline.client.thin_io import Signals
 from hookline.model.errors import HooklineError
-from hookline.model.waiting import NEEDS_LOOP
+from hookline.model.ports import NEEDS_LOOP
 
 if TYPE_CHECKING:
     import signal as _signal

@@ -21,8 +21,7 @@ from hookline.model.native import NativeEntry
 from hookline.model.outcome import Reply
 from hookline.model.ports import Caller, Client
 from hookline.pipeline.adaptation import Adaptation, ask_hook
-from hookline.pipeline.call import parse_seconds
-from hookline.pipeline.exchange import find_joint_client
+from hookline.pipeline.call import find_joint_client, parse_seconds
 from hookline.pipeline.judge import hook_depth
 
 __all__ = ["Options", "command", "main", "parse"]

@@ -26,8 +26,7 @@ from hookline.client.thin_io import (
 from hookline.model.errors import HooklineError
 from hookline.model.outcome import Reply
 from hookline.pipeline.answer import answer
-from hookline.pipeline.call import Call, time_limit
-from hookline.pipeline.exchange import Exchange
+from hookline.pipeline.call import Call, Exchange, time_limit
 from hookline.pipeline.parts import BriefJournals, Parts
 
 if TYPE_CHECKING:

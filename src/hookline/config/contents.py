@@ -13,8 +13,7 @@ from hookline.config.named import find_named_files, looks_like_file
 from hookline.config.pins import glob_files, glob_matches
 from hookline.config.reading import read_file
 from hookline.config.trust import TrustedSet
-from hookline.model.digests import digest
-from hookline.model.hook import Hook, Layer
+from hookline.model.hook import Hook, Layer, digest
 from hookline.shell import split
 
 __all__ = ["Contents"]

@@ -16,9 +16,8 @@ from symtable import Symbol, symtable
 
 from hookline.config.named import find_executed_files
 from hookline.model.errors import Problem
-from hookline.model.hook import Hook, Layer, OnError, Start
+from hookline.model.hook import Hook, Layer, OnError, Start, clean_path
 from hookline.model.ports import BuiltinModule
-from hookline.model.variables import clean_path
 from hookline.shell.programs import Program, Trouble, find_command_troubles, find_troubles
 
 __all__ = ["RunProblem", "find_run_problems"]

@@ -22,8 +22,7 @@ from hookline.model.answers import PASS, Answer, deny
 from hookline.model.errors import DecodeError
 from hookline.model.events import EVENTS, Agent, Event, Other, Task, ToolEvent, UserPromptSubmit
 from hookline.model.outcome import Outcome, Reply, Substitution, Translated
-from hookline.model.payloads import taken
-from hookline.model.ports import Caller
+from hookline.model.ports import Caller, take_payload
 from hookline.model.rewriting import overlay
 from hookline.model.support import Support
 from hookline.model.text import visible
@@ -105,7 +104,7 @@ class JsonDialect(ABC):
     def parse(self, payload: bytes) -> dict[str, Any]:
         """The payload as an object."""
         try:
-            data = taken(payload)
+            data = take_payload(payload)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as exc:
             why = "nested too deep" if isinstance(exc, RecursionError) else str(exc)
             raise DecodeError(f"the payload is not JSON: {why}") from exc

@@ -25,14 +25,12 @@ from hookline.model.answers import (
 )
 from hookline.model.errors import HandlerAnswerError, HandlerError, HandlerTimeout
 from hookline.model.events import Event
-from hookline.model.hook import Hook, Layer, OnError
+from hookline.model.hook import Hook, Layer, OnError, loads_code
 from hookline.model.outcome import Outcome, Run, Substitution
-from hookline.model.ports import NOBODY, Call, Caller, Match
+from hookline.model.ports import NOBODY, Call, Caller, Match, needs_loop
 from hookline.model.rewriting import native_input, rewritten
 from hookline.model.text import cut_texts, visible
 from hookline.model.tools import CANONICAL_TOOLS, ToolTable
-from hookline.model.variables import loads_code
-from hookline.model.waiting import needs_loop
 
 __all__ = ["Engine"]
 

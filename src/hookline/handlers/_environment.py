@@ -10,8 +10,8 @@ from itertools import chain
 from typing import Any
 
 from hookline.model.events import Event, ToolEvent
+from hookline.model.hook import clean_path, loads_code
 from hookline.model.ports import Call
-from hookline.model.variables import clean_path, loads_code
 
 __all__ = ["RUN_MARK", "hook_directory", "hook_environment"]
 

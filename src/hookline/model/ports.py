@@ -1,8 +1,10 @@
 """The seams between layers: what one layer needs of another, without importing it."""
 
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
+import msgspec
 from msgspec import Struct
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from hookline.model.tools import ToolTable
 
 __all__ = [
+    "NEEDS_LOOP",
     "NOBODY",
     "AnswerCodec",
     "BuiltinModule",
@@ -36,6 +39,9 @@ __all__ = [
     "PinnedFiles",
     "Services",
     "WaitingHandler",
+    "needs_loop",
+    "peek_payload",
+    "take_payload",
 ]
 
 
@@ -280,3 +286,55 @@ class HandlerModule(Protocol):
 
     def make(self, hook: "Hook", services: Services) -> Handler:
         """The handler for one hook."""
+
+
+# The moment before somebody waits: only then an event needs an event loop. To load one costs five
+# times what starting Python costs, and most events have no hook that anybody waits for. So a
+# process that answers one of them begins without a loop, and whoever is about to wait says so.
+
+NEEDS_LOOP = object()
+"""What a driver without a loop is given; it goes on with the same coroutine inside one."""
+
+
+class _Handover:
+    def __await__(self) -> Generator[object, None, None]:
+        yield NEEDS_LOOP
+        # Now to the loop: who was told to end meanwhile is ended here, before a hook begins.
+        yield None
+
+
+async def needs_loop() -> None:
+    """Returns inside a running event loop."""
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None or asyncio._get_running_loop() is None:
+        await _Handover()
+
+
+# A payload is read once, though two ask what is in it: who is calling, and what happened.
+
+
+class _Latest:
+    """The payload that was looked at last, and what was in it."""
+
+    __slots__ = ("read",)
+
+    def __init__(self) -> None:
+        self.read: tuple[bytes, Any] = _NONE
+
+
+_NONE: tuple[bytes, Any] = (b"", None)
+_latest = _Latest()
+
+
+def peek_payload(payload: bytes) -> Any:
+    """The JSON value in a payload, for who only looks: it is somebody else's. Raises as msgspec."""
+    value = msgspec.json.decode(payload)
+    _latest.read = (payload, value)
+    return value
+
+
+def take_payload(payload: bytes) -> Any:
+    """The same for who goes on with it: nothing of it is kept here. Raises as msgspec."""
+    read, _latest.read = _latest.read, _NONE
+    # By identity: it is this very payload that was peek_payload at, and nobody had it since.
+    return read[1] if read[0] is payload and payload else msgspec.json.decode(payload)

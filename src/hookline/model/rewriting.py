@@ -50,7 +50,7 @@ def changed(event: Event, original: Event) -> str:
     parts = _changeable(event)
     if parts == _changeable(original):
         return ""
-    from hookline.model.digests import digest  # most events are rewritten by nobody
+    from hookline.model.hook import digest  # most events are rewritten by nobody
 
     return digest(parts)
 

@@ -6,8 +6,7 @@ Whatever goes wrong on the way is answered as the platform obeys it: a gate clos
 
 from hookline.model.line_test import LINE_TEST
 from hookline.model.outcome import Reply
-from hookline.pipeline.call import Call
-from hookline.pipeline.exchange import Exchange
+from hookline.pipeline.call import Call, Exchange
 from hookline.pipeline.parts import Parts
 
 __all__ = ["answer"]

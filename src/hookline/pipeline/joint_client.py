@@ -8,7 +8,7 @@ them, except Codex, which voids an answer with any key it does not know; exit 2 
 stderr blocks under all of these, and beside it Gemini wants no milder word in the JSON.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -16,13 +16,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline import registry
-from hookline.model import replies
 from hookline.model.answers import BLOCKING, PASS, Answer, Verdict, deny
 from hookline.model.errors import DecodeError
 from hookline.model.events import EVENTS, Event, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Translated
 from hookline.model.ports import Dialect
-from hookline.model.replies import cap_at_deny, is_as_strict, says_all, says_as_much
 from hookline.model.rewriting import rewritten
 from hookline.model.support import EventSupport, Support
 from hookline.model.text import visible
@@ -59,7 +57,7 @@ class _Reader(Struct, frozen=True):
     def hears(self, reply: Reply) -> Answer:
         """What this client makes of a reply; nothing, where it would throw it away."""
         own, native = shape(self.dialect.id), self.event.native_event
-        if own is not None and own.is_void(reply.exit_code, replies.read_body(reply), native):
+        if own is not None and own.is_void(reply.exit_code, _read_body(reply), native):
             return PASS
         try:
             heard = self.dialect.read_answer(
@@ -159,7 +157,7 @@ class JointClient:
         unsure = _adds_keys(outcome) and outcome.verdict < Verdict.DENY
         # Whoever is denied needs no more than that, and words beside it are words to trip over.
         denied = all(each.verdict >= Verdict.DENY for each in meant)
-        standards = (says_as_much,) if denied else (says_all, says_as_much, is_as_strict)
+        standards = (_says_as_much,) if denied else (_says_all, _says_as_much, _is_as_strict)
         # Whose words a client follows when it reads another one's is our belief alone. A rewrite or
         # a question rests on them entirely, so it has to be there in each one's own.
         alone = outcome.answer.rewrite.input is None and outcome.verdict is not Verdict.ASK
@@ -197,7 +195,7 @@ class JointClient:
 
         ``alone``: one client's words may do for all of them.
         """
-        closing = standard is is_as_strict or all(each.verdict >= Verdict.DENY for each in meant)
+        closing = standard is _is_as_strict or all(each.verdict >= Verdict.DENY for each in meant)
         closing &= not any(client.event.continues for client in self._readers)
         for reply in self._candidates(own, closing=closing, alone=alone):
             if all(self._test(reply, meant, standard)):
@@ -219,13 +217,13 @@ class JointClient:
         if all(reply == own[0] for reply in own):
             yield own[0]
         stderr = b"".join(dict.fromkeys(reply.stderr for reply in own if reply.stderr))
-        merged = replies.merge_bodies([body for reply in own if (body := replies.read_body(reply))])
+        merged = _merge_bodies([body for reply in own if (body := _read_body(reply))])
         if merged.get("decision") == "deny":
             merged["decision"] = "block"  # which Gemini CLI takes as well, and others know
         # Cursor takes an empty object for nothing to say, and nothing at all for a failure.
         has_body = any(reply.stdout.startswith(b"{") for reply in own)
         stdout = msgspec.json.encode(merged) + b"\n" if has_body else b""
-        told = stderr or replies.find_reason(merged).encode("utf-8", "backslashreplace")
+        told = stderr or _find_reason(merged).encode("utf-8", "backslashreplace")
         closed = (Reply(stdout=stdout, stderr=told, exit_code=2), Reply(stderr=told, exit_code=2))
         is_clear = self.callers.is_certain
         is_clear &= all(reply == own[0] for reply in own[: len(self.ids)])
@@ -237,9 +235,9 @@ class JointClient:
 
     def _find_denial(self, own: Sequence[Reply], meant: Sequence[Answer]) -> Reply:
         """A deny that everybody obeys; where there is none, the client named and most others."""
-        pairs = zip(map(cap_at_deny, self._meant(own)), map(cap_at_deny, meant), strict=True)
+        pairs = zip(map(_cap_at_deny, self._meant(own)), map(_cap_at_deny, meant), strict=True)
         floor = [max(pair, key=lambda each: each.verdict.strictness) for pair in pairs]
-        agreed = self._find_agreed(own, floor, is_as_strict)
+        agreed = self._find_agreed(own, floor, _is_as_strict)
         return agreed or max(
             self._candidates(own, closing=True, alone=True),
             key=lambda each: self._count_closed(each, floor),
@@ -247,7 +245,7 @@ class JointClient:
 
     def _count_closed(self, reply: Reply, floor: Sequence[Answer]) -> tuple[int, ...]:
         """How many events a reply closes: of the client named, of the recognised ones, of all."""
-        taken = zip(self._readers, self._test(reply, floor, is_as_strict), strict=True)
+        taken = zip(self._readers, self._test(reply, floor, _is_as_strict), strict=True)
         closed = [client.dialect.id for client, is_taken in taken if is_taken]
         recognised = sum(name in self.ids for name in closed)
         return closed.count(self.callers.named or ""), recognised, len(closed)
@@ -341,3 +339,67 @@ def _adds_keys(outcome: Outcome) -> bool:
     """Whether a rewrite sets a key that is not in the input: under whose name is a guess."""
     event, change = outcome.event, outcome.answer.rewrite.input
     return isinstance(event, ToolEvent) and bool(set(change or ()) - set(event.tool.input))
+
+
+# ── answers compared, and replies put into one ──────────────────────────────────────────────
+
+_DENIED = deny("denied")
+
+
+def _cap_at_deny(answer: Answer) -> Answer:
+    """An answer that is no stricter than a deny."""
+    return _DENIED if answer.verdict >= Verdict.DENY else answer
+
+
+def _is_as_strict(heard: Answer, meant: Answer, gate: bool) -> bool:
+    """Nothing gets through that was meant to be held back or changed."""
+    if heard.verdict < meant.verdict:
+        return False
+    if gate and heard.verdict >= Verdict.DENY:
+        return True
+    # Where there is no gate, a deny alone leaves the output that was to be replaced.
+    changed = heard.rewrite == meant.rewrite
+    return changed and bool(heard.follow_up) == bool(meant.follow_up)
+
+
+def _says_as_much(heard: Answer, meant: Answer, gate: bool) -> bool:
+    """The same happens, though something beside it may be lost."""
+    return heard.verdict is meant.verdict and _is_as_strict(heard, meant, gate)
+
+
+def _says_all(heard: Answer, meant: Answer, gate: bool) -> bool:
+    """Also the texts arrive."""
+    return _says_as_much(heard, meant, gate) and all(
+        bool(getattr(heard, part)) >= bool(getattr(meant, part)) for part in ("context", "notice")
+    )
+
+
+def _read_body(reply: Reply) -> dict[str, Any]:
+    """The JSON object on stdout; empty when there is none."""
+    try:
+        body = msgspec.json.decode(reply.stdout)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _merge_bodies(bodies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """All keys; of two values the first, since what comes of it is asked again afterwards."""
+    whole: dict[str, Any] = {}
+    for body in bodies:
+        for key, value in body.items():
+            known = whole.get(key)
+            if isinstance(known, dict) and isinstance(value, dict):
+                whole[key] = _merge_bodies([known, value])
+            else:
+                whole.setdefault(key, value)
+    return whole
+
+
+def _find_reason(body: Mapping[str, Any]) -> str:
+    """A reason somewhere in an answer: exit 2 counts for some only with a text beside it."""
+    places = (body, *(value for value in body.values() if isinstance(value, dict)))
+    words = ("permissionDecisionReason", "reason", "message", "user_message", "stopReason")
+    texts = (place.get(word) for word in words for place in places)
+    found = next((text for text in texts if isinstance(text, str) and text.strip()), "")
+    return f"{found or 'blocked by a hook'}\n"

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from hookline import registry
 from hookline.model.outcome import Substitution
-from hookline.model.payloads import peeked
+from hookline.model.ports import peek_payload
 
 __all__ = ["Callers", "EventForm", "Fit", "Form", "Likeness", "Shape", "recognise", "shape"]
 
@@ -237,7 +237,7 @@ def _alone(named: str) -> Callers:
 
 def _object(payload: bytes) -> dict[str, Any] | None:
     try:
-        data = peeked(payload.removeprefix(BOM_UTF8))
+        data = peek_payload(payload.removeprefix(BOM_UTF8))
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
     return data if isinstance(data, dict) else None

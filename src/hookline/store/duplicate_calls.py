@@ -25,9 +25,9 @@ from msgspec.structs import replace
 from hookline.model.answers import PASS, Answer, Verdict
 from hookline.model.events import Event, ToolEvent
 from hookline.model.outcome import Outcome, Substitution
+from hookline.model.ports import needs_loop
 from hookline.model.rewriting import rewritten
 from hookline.model.tools import ToolKind, ToolTable
-from hookline.model.waiting import needs_loop
 
 if TYPE_CHECKING:
     import asyncio

@@ -15,7 +15,7 @@ import pytest
 
 from hookline.cli._ending import Ended, run_light
 from hookline.model.events import Stop
-from hookline.model.waiting import needs_loop
+from hookline.model.ports import needs_loop
 from hookline.pipeline.parts import journal_file
 from hookline.store.duplicate_calls import Arrival, DiskShelf, DuplicateCalls
 from hookline.store.journal.reader import Reader

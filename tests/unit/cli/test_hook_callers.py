@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from hookline.model.outcome import Outcome, Reply
-from hookline.pipeline.call import Call
-from hookline.pipeline.exchange import Exchange
+from hookline.pipeline.call import Call, Exchange
 from support.cli import Done, Machine
 from support.clients.effects import Does, Effect
 

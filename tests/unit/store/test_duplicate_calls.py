@@ -21,8 +21,8 @@ from hookline import registry
 from hookline.model.answers import Answer, Rewrite, allow, deny
 from hookline.model.events import Event, PreToolUse, Stop
 from hookline.model.outcome import Outcome, Substitution
+from hookline.model.ports import needs_loop
 from hookline.model.tools import CANONICAL_TOOLS, tool
-from hookline.model.waiting import needs_loop
 from hookline.store.duplicate_calls import (
     FRESH,
     KEPT,

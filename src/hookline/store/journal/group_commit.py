@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from hookline.model.journal import Entry, JournalSettings
 from hookline.secrets import looked_through
-from hookline.store.journal.files import is_damage, sync_log
-from hookline.store.journal.schema import Row, make_row
+from hookline.store.journal.database import Row, is_damage, make_row, sync_log
 from hookline.store.journal.upkeep import Retention, Upkeep
 from hookline.store.journal.writer import Writer, write_once
 

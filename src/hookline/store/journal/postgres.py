@@ -19,9 +19,15 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from hookline.model.errors import HooklineError
-from hookline.store.journal.files import connect, file_identity
+from hookline.store.journal.database import (
+    COLUMN_NAMES,
+    COLUMNS,
+    FLAG,
+    POSTGRES_COLUMNS,
+    connect,
+    file_identity,
+)
 from hookline.store.journal.reader import POSTGRES, NoJournal, Queries
-from hookline.store.journal.schema import COLUMN_NAMES, COLUMNS, FLAG, POSTGRES_COLUMNS
 
 if TYPE_CHECKING:
     import asyncpg

@@ -18,14 +18,15 @@ from msgspec.structs import replace
 
 from hookline.model.errors import HooklineError
 from hookline.model.journal import Recorded
-from hookline.store.journal.files import describe_error, quote_path
-from hookline.store.journal.schema import (
+from hookline.store.journal.database import (
     COLUMN_NAMES,
     COLUMNS,
     MIGRATIONS,
     NewerJournal,
     decode_row,
+    describe_error,
     micros,
+    quote_path,
 )
 
 __all__ = ["POSTGRES", "Dialect", "Filter", "NoJournal", "Queries", "Reader"]

@@ -15,8 +15,7 @@ from typing import Any
 
 import msgspec
 
-from hookline.store.journal.files import sync
-from hookline.store.journal.schema import MIGRATIONS, Row
+from hookline.store.journal.database import MIGRATIONS, Row, sync
 
 __all__ = ["Spill"]
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from msgspec import Struct
 
 from hookline.model.journal import JournalSettings
-from hookline.store.journal.files import (
+from hookline.store.journal.database import (
     PAGE,
     connect,
     file_identity,

@@ -12,19 +12,21 @@ from time import monotonic
 from typing import Any
 
 from hookline.model.journal import Entry, JournalSettings
-from hookline.store.journal.files import (
+from hookline.store.journal.database import (
     BUSY_MS,
+    INSERT,
     PAGE,
+    Row,
     describe_error,
     file_identity,
     is_busy,
     is_damage,
+    make_row,
     open_journal,
     set_aside,
     sync_log,
     transaction,
 )
-from hookline.store.journal.schema import INSERT, Row, make_row
 from hookline.store.journal.spill import Spill
 
 __all__ = ["BriefJournal", "Writer", "write_once"]

@@ -17,7 +17,7 @@ import pytest
 
 from hookline.model.events import SessionEnd
 from hookline.model.journal import Journal, JournalSettings
-from hookline.store.journal import files
+from hookline.store.journal import database
 from hookline.store.journal.group_commit import SqliteJournal
 from hookline.store.journal.upkeep import Retention, Upkeep
 from hookline.store.journal.writer import BriefJournal, Writer, write_once
@@ -186,7 +186,7 @@ def test_a_commit_is_synced_soon_and_the_end_of_a_session_at_once(
         assert threading.current_thread() is not threading.main_thread(), "it waits for the disk"
         os.fdatasync(handle)
 
-    monkeypatch.setattr(files, "sync", sync)
+    monkeypatch.setattr(database, "sync", sync)
     path = tmp_path / "journal.db"
 
     async def main() -> None:
@@ -254,7 +254,7 @@ def test_where_each_commit_is_synced_nothing_is_left_to_sync(
     async def main() -> None:
         async with a_journal(path, JournalSettings(durability="full")) as journal:
             with monkeypatch.context() as patch:
-                patch.setattr(files, "sync", sync)
+                patch.setattr(database, "sync", sync)
                 for entry in entries:
                     assert await journal.write(entry) == ""
                 await until(lambda: journal._keeping is None and journal._timer is None)
@@ -268,14 +268,14 @@ def test_to_open_a_journal_that_is_there_changes_nothing_in_it(tmp_path: Path) -
     path = tmp_path / "journal.db"
     write_all(path, [an_entry()])
     before = path.read_bytes()
-    connection = files.open_journal(str(path), full=False)
+    connection = database.open_journal(str(path), full=False)
     settings = [
         connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_size", "auto_vacuum")
     ]
     assert os.stat(f"{path}-wal").st_size == 0
     connection.close()
     assert path.read_bytes() == before
-    assert settings == [files.PAGE, 2]
+    assert settings == [database.PAGE, 2]
 
 
 def test_while_another_process_writes_an_answer_waits_a_little_and_then_no_longer(

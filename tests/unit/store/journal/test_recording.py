@@ -22,8 +22,8 @@ from hookline.model.journal import Entry, Recorded
 from hookline.model.outcome import Outcome, Reply, Substitution
 from hookline.model.tools import tool
 from hookline.secrets import redact_bytes
+from hookline.store.journal.database import Row, decode_row, make_row
 from hookline.store.journal.recording import MARGIN, TEXT_CAP
-from hookline.store.journal.schema import Row, decode_row, make_row
 from support.journals import a_run, an_entry, secret, shell
 
 

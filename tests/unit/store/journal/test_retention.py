@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hookline.model.journal import JournalSettings
-from hookline.store.journal.files import connect
+from hookline.store.journal.database import connect
 from hookline.store.journal.upkeep import Retention, Upkeep, measure, prune
 from support.journals import a_journal, all_rows, an_entry, until, write_all
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from hookline.model.errors import HooklineError
-from hookline.store.journal import schema
+from hookline.store.journal import database
+from hookline.store.journal.database import MIGRATIONS, NewerJournal, migrate
 from hookline.store.journal.reader import Reader
-from hookline.store.journal.schema import MIGRATIONS, NewerJournal, migrate
 from support.journals import all_rows, an_entry, write_all
 
 
@@ -46,7 +46,7 @@ def test_events_survive_a_later_migration(tmp_path: Path, monkeypatch: pytest.Mo
         connection.execute("ALTER TABLE events ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm'")
 
     steps: tuple[Callable[[sqlite3.Connection], None], ...] = (*MIGRATIONS, later)
-    monkeypatch.setattr(schema, "MIGRATIONS", steps)
+    monkeypatch.setattr(database, "MIGRATIONS", steps)
     monkeypatch.setattr("hookline.store.journal.reader.MIGRATIONS", steps)
     assert write_all(path, [second]) == [""]
 
@@ -67,7 +67,7 @@ def test_a_migration_that_fails_leaves_the_journal_as_it_was(
         connection.execute("CREATE TABLE half (a)")
         connection.execute("CREATE TABLE half (a)")
 
-    monkeypatch.setattr(schema, "MIGRATIONS", (*MIGRATIONS, half))
+    monkeypatch.setattr(database, "MIGRATIONS", (*MIGRATIONS, half))
     with pytest.raises(sqlite3.OperationalError):
         migrate(connection, "journal.db")
 

@@ -18,7 +18,7 @@ import pytest
 from msgspec import structs
 
 from hookline.store.journal import spill as spill_module
-from hookline.store.journal.schema import Row, make_row
+from hookline.store.journal.database import Row, make_row
 from hookline.store.journal.spill import Spill
 from hookline.store.journal.writer import Writer, write_once
 from support.journals import a_journal, all_rows, an_entry, until, write_all
