@@ -153,6 +153,19 @@ class TestAToolThatFailed:
         assert [event["event"] for event in session.log()] == ["error"] * ("error" not in told)
 
 
+@pytest.mark.parametrize(
+    "use", ["limit-output, with: {max_lines: 3}", "limit-large-tool-results", "compress-output"]
+)
+def test_builtins_that_shorten_output_leave_that_of_failed_tools_which_nobody_can_replace(
+    use: str, tmp_path: Path
+) -> None:
+    session = Session(tmp_path, f"  - {{on: post_tool_use, use: {use}}}\n")
+    outcome = session.fire("claude-code", "PostToolUseFailure", **FAILED, error="x\n" * 40_000)
+    assert len(outcome.runs) == 1
+    assert not outcome.answer.rewrite
+    assert not outcome.answer.notice
+
+
 def test_what_a_hook_hides_of_a_failed_call_is_hidden_under_the_event_that_came(
     tmp_path: Path,
 ) -> None:
