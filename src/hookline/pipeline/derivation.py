@@ -2,7 +2,8 @@
 
 What their hooks say goes out with the event that the platform sent. Some moments are there with the
 event (a turn begins with its prompt); others come of what was answered (a turn ends, unless a hook
-keeps the agent going). Most configs have no hook for any of them, and then nothing is made here.
+keeps the agent going). What is counted rather than told, such as a budget that is used up, is fired
+here too. Most configs have no hook for any of them, and then nothing is made.
 """
 
 from collections.abc import Iterator
