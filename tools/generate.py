@@ -78,8 +78,8 @@ Platforms tell different moments. Where one tells less, hookline fires the momen
 the platform does send, so that a hook runs wherever its moment exists:
 
 - The hook runs once for each moment, also if it is for both events. Its event has `derived_from`.
-- What it says goes out with the event that was sent: the context of a `turn_start` goes out with the
-  prompt. What that event cannot say is replaced, as [matrix.md](matrix.md) shows.
+- What it says goes out with the event that was sent: the context of a `turn_start` with its prompt.
+  What that event cannot say is replaced, as [matrix.md](matrix.md) shows.
 - A session that no event ends is over when the agent's process is gone, or after 30 minutes without
   an event; never because another session starts. The daemon looks each minute and before it goes;
   without a daemon, the next event of any session does. The hooks run then without the agent's
