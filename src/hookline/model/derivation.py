@@ -31,7 +31,7 @@ DERIVATIONS = (
     Derivation("session_resume", ("session_start",), "when its source is `resume`"),
     Derivation("agent_start", ("user_prompt_submit", "subagent_start"), ""),
     Derivation("turn_start", ("user_prompt_submit",), ""),
-    Derivation("post_tool_use_failure", ("post_tool_use",), "when the tool failed"),
+    Derivation("post_tool_use_failure", ("post_tool_use",), "when the tool failed", True),
     Derivation("post_tool_use", ("post_tool_use_failure",), "when the tool failed", True),
     Derivation(
         "post_compact", ("pre_compact",), "with the next event that can carry text for the model"

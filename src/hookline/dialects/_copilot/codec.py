@@ -3,6 +3,7 @@
 Knows what both of GitHub's agents obey; must not know which of them is running.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
@@ -31,11 +32,14 @@ from hookline.model.events import Agent, Event, ToolEvent
 from hookline.model.outcome import Outcome, Reply, Translated
 from hookline.model.support import EventSupport, Support
 from hookline.model.text import visible
-from hookline.model.tools import Tool
+from hookline.model.tools import Tool, ToolKind
 
 __all__ = ["CopilotDialect"]
 
 # The client takes an empty text for no answer, and would show what was to be hidden.
+# How the client ends the output of a command that failed.
+_FAILED = re.compile(r"<[^<>\n]* exit code [1-9]\d*>\s*\Z")
+_TAIL = 1000
 _EMPTY = "(a hook left nothing of this)"
 
 
@@ -94,7 +98,9 @@ class CopilotDialect(JsonDialect):
         if camel_name(native) == "postToolUseFailure":
             return replace(tool, ok=False)
         if "tool_result" in data:
-            return replace(tool, output=self.output_text(data["tool_result"]), ok=True)
+            output = self.output_text(data["tool_result"])
+            failed = tool.kind is ToolKind.SHELL and _FAILED.search(output[-_TAIL:]) is not None
+            return replace(tool, output=output, ok=not failed)
         return tool
 
     def output_text(self, response: Any) -> str:

@@ -1,5 +1,6 @@
 """Gemini CLI's payloads and answers."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC
 from typing import Any, ClassVar
@@ -31,6 +32,11 @@ _INSIDE = _MODEL_EVENTS | {"BeforeTool", "AfterTool"}
 _STOPPED = {"BeforeAgent", "AfterAgent"}
 # Events of other platforms that are a case of one event here.
 _PART_OF = {"post_tool_use_failure": "AfterTool", "session_resume": "SessionStart"}
+# What the client adds at the end of a command's output; for one that went well there is no code.
+_FAILED = re.compile(
+    r"\nExit Code: [1-9]\d*\n(?:[A-Z][\w ]*: .*\n?)*(?:</untrusted_context>)?\s*\Z"
+)
+_TAIL = 1000
 
 
 class _Unsayable(Struct, frozen=True):
@@ -88,6 +94,8 @@ class Gemini(JsonDialect):
         if mcp is not None:
             tool = replace(tool, mcp=mcp, kind=ToolKind.MCP)
         failed = bool(_object(data.get("tool_response")).get("error"))
+        if tool.kind is ToolKind.SHELL and tool.output:
+            failed |= _FAILED.search(tool.output[-_TAIL:]) is not None
         return replace(tool, ok=False) if failed else tool
 
     def output_text(self, response: Any) -> str:
