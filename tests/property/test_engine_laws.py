@@ -7,13 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from hookline.engine.engine import Engine
 from hookline.engine.plan import Bound
 from hookline.model.answers import PASS, Answer, Rewrite, Verdict, allow, rewrite
 from hookline.model.errors import HandlerCrashed
 from hookline.model.events import Event
 from hookline.model.hook import Layer, Mode, OnError, Source
 from hookline.model.outcome import Outcome
-from support.engines import bound, command_of, finishing_in, fire, shell, untimed, waiting
+from hookline.model.ports import NOBODY
+from support.engines import bound, command_of, finishing_in, fire, run, shell, untimed, waiting
 from support.strategies import answers, any_event, priorities, rewrites
 
 HELD_BACK = (Verdict.ASK, Verdict.DENY, Verdict.HALT)
@@ -277,3 +279,33 @@ def test_identical_hooks_run_once_as_the_strictest_of_them(
         guard=any(twin[2] for twin in twins),
         always=any(twin[3] for twin in twins),
     )
+
+
+# Derived events: further events of one moment
+
+
+@settings(max_examples=200)
+@given(cases(any_event()), cases(any_event()), flags)
+def test_a_further_event_of_the_moment_lowers_nothing_and_asks_no_hook_twice(
+    case: tuple[Event, list[Bound]], further: tuple[Event, list[Bound]], ended: bool
+) -> None:
+    (event, hooks), (other, more) = case, further
+    both = [
+        Bound(replace(each.hook, events=(event.event_id(), other.event_id())), each.handler)
+        for each in hooks
+    ]
+    renamed = [Bound(replace(each.hook, name=f"m{each.hook.name}"), each.handler) for each in more]
+    engine = Engine([*both, *renamed])
+
+    async def judge() -> tuple[Outcome, Outcome]:
+        first = await engine.handle(event)
+        return first, await engine.extend(first, other, NOBODY, ended=ended)
+
+    before, after = run(judge())
+
+    if before.verdict in HELD_BACK:
+        assert after.verdict >= before.verdict
+    assert after.event is before.event
+    asked = [run.hook.name for run in after.runs if not run.rejudged]
+    assert len(asked) == len(set(asked))
+    assert set(before.answer.context) <= set(after.answer.context) or after.substitutions

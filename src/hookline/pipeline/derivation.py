@@ -18,6 +18,7 @@ from hookline.engine.engine import Engine
 from hookline.model.answers import Verdict
 from hookline.model.derivation import DERIVATIONS, needs_derivation
 from hookline.model.events import (
+    EVENTS,
     AgentStart,
     Error,
     Event,
@@ -48,6 +49,13 @@ E = TypeVar("E", bound=Event)
 _LONGEST = 2000
 _ERROR = Error.event_id()
 _ENDS = frozenset({SessionEnd.event_id(), SessionResume.event_id()})
+# What may come with any event, as the session remembers; errors do when one of our hooks failed.
+_FOLLOW_ANY = _ENDS | {PostCompact.event_id()}
+_NOTHING: frozenset[str] = frozenset()
+_FOLLOW = {
+    EVENTS[source]: frozenset(each.event for each in DERIVATIONS if source in each.sources)
+    for source in {source for each in DERIVATIONS for source in each.sources}
+}
 
 
 def derive(source: Event, cls: type[E], /, **fields: object) -> E:
@@ -69,12 +77,13 @@ def list_untold(dialects: tuple[str, ...]) -> frozenset[str]:
     )
 
 
-def find_moments(engine: Engine, client: Client, *, first: bool) -> "Moments | None":
-    """What is to be derived for this client; None where no hook is for any of it."""
+def find_moments(engine: Engine, client: Client, event: Event, *, first: bool) -> "Moments | None":
+    """What may be derived from this event for this client; None where no hook is for any of it."""
     heard = engine.heard
-    # Failures of our own hooks are told by no platform.
     wanted = heard & list_untold(tuple(client.ids))
-    if not wanted and _ERROR not in heard:
+    # Most events bring nothing but themselves, and agents wait for each of them.
+    follow = _FOLLOW_ANY | _FOLLOW.get(type(event), _NOTHING)
+    if wanted.isdisjoint(follow) and _ERROR not in heard:
         return None
     return Moments(engine, client, wanted, first)
 

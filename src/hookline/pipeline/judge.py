@@ -114,7 +114,7 @@ async def _judge(
         own=app.own,
     )
     engine = app.engine_for(config)
-    moments = find_moments(engine, client, first=first)
+    moments = find_moments(engine, client, event, first=first)
     if call is not None and moments is not None and moments.awaits_end:
         from hookline.pipeline.session_end import keep_session_open  # on two platforms only
 
