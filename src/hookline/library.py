@@ -21,6 +21,7 @@ from hookline.model.errors import HooklineError
 from hookline.model.events import Event
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.ports import Caller, Dialect
+from hookline.pipeline.call import refuse
 from hookline.pipeline.judge import judge
 
 __all__ = ["Hooks", "main"]
@@ -135,7 +136,7 @@ def main(dialect: str | None = None) -> NoReturn:
         reply = _reply(codec, event)
     except Exception as exc:
         what = str(exc) if isinstance(exc, HooklineError) else f"{type(exc).__name__}: {exc}"
-        reply = _refusal(codec, event, what)
+        reply = refuse(codec, event, what)
     numbers = -1 if answers is None else answers, find_number(sys.stderr)
     # 2 blocks, where the answer could not be written.
     sys.exit(reply.exit_code if deliver(reply.stdout, reply.stderr, inf, numbers) else 2)
@@ -159,10 +160,3 @@ def _reply(codec: Dialect, event: str | None) -> Reply:
         raise HooklineError("no function of this program is marked with @hook")
     with Hooks(*functions) as hooks:
         return codec.encode(hooks.fire_sync(decoded))
-
-
-def _refusal(codec: Dialect | None, event: str | None, what: str) -> Reply:
-    if codec is None:
-        # Without a dialect only the exit code is left, and 2 blocks wherever anything does.
-        return Reply(stderr=f"{what}\n".encode(errors="replace"), exit_code=2)
-    return codec.refuse(event, what)

@@ -362,7 +362,7 @@ def test_what_cannot_be_looked_at_for_secrets_is_not_stored(
     path = tmp_path / "journal.db"
     lost, kept = an_entry(), an_entry()
     with monkeypatch.context() as patch:
-        patch.setattr("hookline.store.journal.recording.redact_bytes", broken)
+        patch.setattr("hookline.store.journal.recording.find_secrets", broken)
         (warning,) = write_all(path, [lost])
         assert "has lost event" in write_once(str(path), lost)
     assert f"has lost event {lost.id}: MemoryError: too much" in warning
