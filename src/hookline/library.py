@@ -128,12 +128,12 @@ def main(dialect: str | None = None) -> NoReturn:
     """
     words = sys.argv[1:]
     # What functions print, and what programs they start print, must not mix with the answer.
-    answers = _taken_stdout()
+    answers = _take_stdout()
     codec: Dialect | None = None
     event = words[1] if len(words) > 1 else None
     try:
         codec = registry.dialect(dialect or (words[0] if words else "canonical"))
-        reply = _reply(codec, event)
+        reply = _answer(codec, event)
     except Exception as exc:
         what = str(exc) if isinstance(exc, HooklineError) else f"{type(exc).__name__}: {exc}"
         reply = refuse(codec, event, what)
@@ -142,7 +142,7 @@ def main(dialect: str | None = None) -> NoReturn:
     sys.exit(reply.exit_code if deliver(reply.stdout, reply.stderr, inf, numbers) else 2)
 
 
-def _taken_stdout() -> int | None:
+def _take_stdout() -> int | None:
     """A descriptor for the answer alone; stdout goes where stderr goes from here on."""
     if sys.stdout is None:  # as Python has it when the descriptor is closed
         return None
@@ -151,7 +151,7 @@ def _taken_stdout() -> int | None:
     return answers
 
 
-def _reply(codec: Dialect, event: str | None) -> Reply:
+def _answer(codec: Dialect, event: str | None) -> Reply:
     if sys.stdin is None:
         raise HooklineError("there is no payload: stdin is closed")
     decoded = codec.decode(sys.stdin.buffer.read(), event)

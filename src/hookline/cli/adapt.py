@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline import registry
-from hookline.cli._ending import run
+from hookline.cli._signals import run
 from hookline.client.thin_io import deliver, find_number
 from hookline.config.discover import home_dir, project_root
 from hookline.model.errors import HooklineError, nearest, sentence

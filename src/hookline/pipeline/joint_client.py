@@ -44,7 +44,7 @@ class _Reader(Struct, frozen=True):
     def row(self) -> EventSupport | None:
         return self.dialect.support.find(self.event.native_event)
 
-    def said(self, outcome: Outcome) -> Reply:
+    def encode(self, outcome: Outcome) -> Reply:
         return self.dialect.encode(self.own(outcome))
 
     def own(self, outcome: Outcome) -> Outcome:
@@ -152,7 +152,7 @@ class JointClient:
         """What each of them obeys at least as strictly as its own words."""
         if len(self._readers) == 1:
             return self._readers[0].dialect.encode(outcome)
-        own = [client.said(outcome) for client in self._readers]
+        own = [client.encode(outcome) for client in self._readers]
         meant = self._meant(own)
         unsure = _adds_keys(outcome) and outcome.verdict < Verdict.DENY
         # Whoever is denied needs no more than that, and words beside it are words to trip over.
@@ -168,7 +168,7 @@ class JointClient:
         if not outcome.event.gate or outcome.event.continues:
             return own[0]  # there is nothing to close, and what failed must keep nobody going
         denial = replace(outcome, answer=deny(self._why(outcome)), final=None)
-        return self._find_denial([client.said(denial) for client in self._readers], meant)
+        return self._find_denial([client.encode(denial) for client in self._readers], meant)
 
     def _meant(self, own: Sequence[Reply]) -> list[Answer]:
         return [client.hears(reply) for client, reply in zip(self._readers, own, strict=True)]

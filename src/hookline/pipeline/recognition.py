@@ -216,12 +216,12 @@ def recognise(
     """
     own = shape(named) if named else None
     if named and own is None:
-        return _alone(named)  # it cannot be told from others, so it is believed
+        return _believe(named)  # it cannot be told from others, so it is believed
     data = _object(payload)
     if data is None:
         return _unreadable(named, env)
     if named and own is not None and own.judge(data, event).fit is Fit.SURE:
-        return _alone(named)
+        return _believe(named)
     ids, why = _by_payload(named, event, data)
     if len(ids) > 1:
         ids = _by_variables(ids, named, env)
@@ -231,7 +231,7 @@ def recognise(
 
 
 @lru_cache(64)
-def _alone(named: str) -> Callers:
+def _believe(named: str) -> Callers:
     return Callers(named=named, ids=(named,))
 
 

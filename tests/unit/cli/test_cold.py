@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hookline.cli._ending import Ended, run_light
+from hookline.cli._signals import Ended, run_light
 from hookline.model.events import Stop
 from hookline.model.ports import needs_loop
 from hookline.pipeline.parts import journal_file
