@@ -6,7 +6,7 @@ clients' last answers and the names of the programs that shell-guard judges.
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import builtin_pages
@@ -20,6 +20,7 @@ from hookline import registry
 from hookline.cli import matrix
 from hookline.config.schema import config_schema
 from hookline.model.answers import Answer
+from hookline.model.derivation import DERIVATIONS, find_coverage
 from hookline.model.events import EVENTS, AnyEvent, Event
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -67,7 +68,43 @@ def events_page() -> str:
             f"| {shown} | {when} | {', '.join(own)} | {', '.join([*verdicts, 'halt'])} "
             f"| {', '.join(sorted(cls.rewrites))} |"
         )
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + _DERIVED + "\n".join(_list_derived()) + "\n"
+
+
+_DERIVED = """
+## Derived events
+
+Platforms tell different moments. Where one tells less, hookline fires the moment with an event that
+the platform does send, so that a hook runs wherever its moment exists:
+
+- The hook runs once for each moment, also if it is for both events. Its event has `derived_from`.
+- What it says goes out with the event that was sent: the context of a `turn_start` with its prompt.
+  What that event cannot say is replaced, as [matrix.md](matrix.md) shows.
+- A session that no event ends is over when the agent's process is gone, or after 30 minutes without
+  an event; never because another session starts. The daemon looks each minute and before it goes;
+  without a daemon, the next event of any session does. The hooks run then without the agent's
+  environment, and nobody reads what they say but the journal. A session that speaks again gets
+  `session_resume`.
+- `error` is also fired when a hook of yours fails, on every platform; a hook that fails on `error`
+  fires nothing.
+
+● the platform's own event, ○ derived, – nothing tells it.
+
+"""
+
+
+def _list_derived() -> Iterator[str]:
+    names = [name for name in registry.dialect_names() if name != "canonical"]
+    yield f"| event | from | {' | '.join(names)} |"
+    yield "|---|---|" + "---|" * len(names)
+    marks = {"native": "●", "derived": "○", "none": "–"}
+    for each in DERIVATIONS:
+        sources = " or ".join(f"`{source}`" for source in each.sources) or "silence"
+        cells = [
+            marks[find_coverage(each.event, registry.dialect(name).support).how] for name in names
+        ]
+        when = f", {each.when}" if each.when else ""
+        yield f"| `{each.event}` | {sources}{when} | {' | '.join(cells)} |"
 
 
 _MATRIX = """# Support matrix

@@ -47,7 +47,16 @@ MAY_IMPORT = {
     # By name, which is all that it is for.
     "registry": {"model", "dialects", "handlers", "builtin"},
     "app": {"model", "engine", "config", "store", "registry"},
-    "pipeline": {"model", "engine", "config", "store", "registry", "app", "_version"},
+    "pipeline": {
+        "model",
+        "engine",
+        "config",
+        "store",
+        "registry",
+        "app",
+        "processes",
+        "_version",
+    },
     "explaining": {"model", "config", "app", "registry", "pipeline"},
     "functions": {"model", "engine", "config", "handlers"},
     "library": {

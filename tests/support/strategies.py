@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from hookline.model.answers import BLOCKING, PASS, Answer, Rewrite, Verdict
-from hookline.model.events import EVENTS, Agent, Budget, Event, Task
+from hookline.model.events import EVENTS, Agent, Budget, Event, Task, Workspace
 from hookline.model.tools import CANONICAL_TOOLS, Tool, ToolKind
 
 __all__ = [
@@ -128,6 +128,7 @@ _BY_TYPE: Mapping[object, st.SearchStrategy[Any]] = {
     datetime: st.datetimes(timezones=st.just(UTC)),
     Agent: st.builds(Agent, name=words, depth=st.integers(0, 3), id=st.none() | words),
     Budget | None: st.none() | st.builds(Budget, used_tokens=_numbers, limit_usd=_money),
+    Workspace | None: st.none() | st.builds(Workspace, repository=words, branch=words, issue=words),
     Raw: json_values.map(lambda value: Raw(msgspec.json.encode(value))),
     Tool: tools,
     Task: st.builds(Task, id=words, subject=words),

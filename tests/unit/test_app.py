@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from hookline import registry
 from hookline.app import App, open_app, open_loader
 from hookline.model.errors import HooklineError
 from hookline.model.events import Event, SessionStart
 from hookline.model.outcome import Outcome
+from hookline.pipeline.call import Call
 from hookline.pipeline.judge import judge, judge_once
 from hookline.testing import read, shell
 
@@ -39,6 +41,10 @@ def app_at(project: Path, **options: Any) -> App:
 
 def fire(app: App, event: Event, **options: Any) -> Outcome:
     return asyncio.run(judge(event, app, **options))
+
+
+def called(*words: str) -> Call:
+    return Call(argv=words, payload=b"", env={}, cwd="/")
 
 
 def trusted(project: Path, text: str = DENY, name: str = "hookline.yaml") -> Path:
@@ -147,7 +153,8 @@ class TestOneCallThroughTwoEntries:
         event = replace(
             shell("ls"), session_id="s1", dialect="docker-agent", native_event=native, cwd=app.cwd
         )
-        return asyncio.run(judge_once(event, app, entry=native))
+        call = called("docker-agent", native)
+        return asyncio.run(judge_once(event, app, call, registry.dialect("docker-agent")))
 
     def test_an_allow_that_one_of_them_cannot_say_is_said_by_the_other(self, allowing: App) -> None:
         assert self.answer(allowing, "pre_tool_use+preempt").verdict == "allow"
@@ -165,7 +172,14 @@ class TestTheSameCallByAnotherPolicy:
         event = replace(shell("ls"), session_id="s1", cwd=str(project))
 
         said = {
-            name: asyncio.run(judge_once(event, app_at(project, config=name), entry=name)).verdict
+            name: asyncio.run(
+                judge_once(
+                    event,
+                    app_at(project, config=name),
+                    called("canonical", "pre_tool_use", "--config", name),
+                    registry.dialect("canonical"),
+                )
+            ).verdict
             for name in ("lax.yaml", "strict.yaml")
         }
 

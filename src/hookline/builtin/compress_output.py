@@ -46,6 +46,8 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
 
     def answer(event: Event, caller: Caller) -> Answer:
         output = event.tool.output if isinstance(event, ToolEvent) else None
+        if event.derived_from:
+            return PASS  # what a failed tool said cannot be replaced
         if output is None or len(output) > _LONGEST or output.count("\n") > _MOST_LINES:
             return PASS
         short = compressed(output, options)

@@ -36,7 +36,7 @@ def _answer(event: Event, caller: Caller) -> Answer:
     if isinstance(event, SessionEnd):
         forget(caller, event.session_id)
         return PASS
-    if not isinstance(event, ToolEvent) or event.tool.kind not in _KINDS:
-        return PASS
+    if not isinstance(event, ToolEvent) or event.derived_from or event.tool.kind not in _KINDS:
+        return PASS  # what a failed tool said cannot be replaced
     shown = spilled(event.tool.output or "", _LIMITS, caller, event.session_id)
     return PASS if shown is None else Answer(rewrite=Rewrite(output=shown))

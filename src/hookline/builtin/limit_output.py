@@ -33,8 +33,8 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
         if isinstance(event, SessionEnd):
             forget(caller, event.session_id)
             return PASS
-        if not isinstance(event, ToolEvent):
-            return PASS
+        if not isinstance(event, ToolEvent) or event.derived_from:
+            return PASS  # what a failed tool said cannot be replaced
         shown = spilled(event.tool.output or "", limits, caller, event.session_id)
         return PASS if shown is None else Answer(rewrite=Rewrite(output=shown))
 

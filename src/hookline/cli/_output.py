@@ -77,7 +77,12 @@ def _print_texts(label: str, texts: Sequence[str], colour: str) -> None:
 
 def _run_line(run: Run) -> str:
     said = click.style("failed", fg="red") if run.failed else verdict_word(run.answer.verdict, 6)
-    extras = [word for word, on in (("observed", not run.counts), ("rejudged", run.rejudged)) if on]
+    remarks = (
+        (f"on {run.derived}", run.derived),
+        ("observed", not run.counts),
+        ("rejudged", run.rejudged),
+    )
+    extras = [word for word, on in remarks if on]
     note = f" ({', '.join(extras)})" if extras else ""
     where = click.style(str(run.hook.source), dim=True)
     line = f"{said} {run.ns / 1e6:8.2f} ms  {visible(run.hook.name)}{note}  {where}"

@@ -42,6 +42,7 @@ def main(argv: Sequence[str]) -> int:
             idle=words.idle,
             stays=not words.once,
             log=Log(redact=_redact),
+            look_after=lambda home: _end_sessions(parts, home),
             on_end=parts.aclose,
         )
         was_daemon = runner.run(daemon.run())
@@ -64,12 +65,19 @@ def responder(parts: Parts) -> Respond:
                 id=request.id,
                 attempt=request.attempt,
                 umask=request.umask,
+                client_pid=request.client_pid,
                 arrived=request.arrived,
             ),
             parts,
         )
 
     return respond
+
+
+async def _end_sessions(parts: Parts, home: str) -> None:
+    from hookline.pipeline.session_end import conclude_sessions  # by the first minute, not before
+
+    await conclude_sessions(parts, home)
 
 
 async def _turned_away() -> Reply:

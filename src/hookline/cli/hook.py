@@ -53,7 +53,9 @@ def main(argv: Sequence[str], began: float | None = None) -> int:
         except (Exception, KeyboardInterrupt) as exc:
             reply = _begin(call).refuse(exc)
         with note_signals(INTERRUPT, *ENDINGS):
-            return _hand_over(call, reply, max(until, monotonic() + GRACE))
+            code = _hand_over(call, reply, max(until, monotonic() + GRACE))
+        _end_sessions(call, code, until)
+        return code
 
 
 def _read(until: float) -> bytes:
@@ -98,6 +100,26 @@ async def _answer(call: Call) -> Reply:
     parts = Parts(BriefJournals())
     try:
         return await answer(call, parts)
+    finally:
+        await parts.aclose()
+
+
+def _end_sessions(call: Call, code: int, until: float) -> None:
+    """Where no daemon does it, and after the answer: the client has that already."""
+    with suppress(HooklineError, KeyboardInterrupt):
+        home = call.options.home
+        left = until - monotonic()
+        if left > 0 and home and os.path.isdir(os.path.join(home, "open-sessions")):
+            with limit_time(left, lambda: os._exit(code)):
+                run_light(_conclude_sessions(home))
+
+
+async def _conclude_sessions(home: str) -> None:
+    from hookline.pipeline.session_end import conclude_sessions
+
+    parts = Parts(BriefJournals())
+    try:
+        await conclude_sessions(parts, home)
     finally:
         await parts.aclose()
 

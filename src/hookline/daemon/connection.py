@@ -17,6 +17,7 @@ from hookline.daemon.frames import (
     encode_busy,
     encode_other_version,
 )
+from hookline.daemon.instance import peer_pid
 from hookline.daemon.scheduler import SMALL, find_depth, find_session
 from hookline.model.outcome import Reply
 
@@ -58,7 +59,7 @@ class Connection:
         # Not the socket itself: asyncio writes a description of one that it does not know yet.
         self._number = sock.fileno()
         self._since = since
-        self._decoder = Decoder(server.calls)
+        self._decoder = Decoder(server.calls, peer_pid(sock) or 0)
         self._arrived = 0.0
         self._ahead = b""
         """What came while the client was still owed an answer."""

@@ -71,6 +71,8 @@ class Request(Struct, frozen=True, gc=False):
     stdin: bytes
     arrived: float
     """When the client began, by the monotonic clock: deadlines count from here."""
+    client_pid: int = 0
+    """The number of its process; 0 where that is not known."""
 
 
 Respond = Callable[[Request], Awaitable[Reply]]
@@ -117,10 +119,11 @@ class CallCache:
 class Decoder:
     """Puts requests together from bytes that arrive in any pieces."""
 
-    __slots__ = ("_calls", "_got", "length")
+    __slots__ = ("_calls", "_client", "_got", "length")
 
-    def __init__(self, calls: CallCache | None = None) -> None:
+    def __init__(self, calls: CallCache | None = None, client_pid: int = 0) -> None:
         self._calls = calls or CallCache()
+        self._client = client_pid
         self._got: bytes | bytearray = b""
         self.length: int | None = None
         """Bytes of the request after its header, once the header is there."""
@@ -165,13 +168,15 @@ class Decoder:
         assert length is not None
         end = _HEADER + length
         self._got, self.length = b"", None
-        request = _read_request(got, end, sent, self._calls)
+        request = _read_request(got, end, sent, self._calls, self._client)
         if len(got) > end:
             self._got = bytes(got[end:])
         return request
 
 
-def _read_request(got: bytes | bytearray, end: int, sent: float, calls: CallCache) -> Request:
+def _read_request(
+    got: bytes | bytearray, end: int, sent: float, calls: CallCache, client: int
+) -> Request:
     at, (version, event, attempt, spent) = _read_fields(got, _HEADER, end, 4)
     at, call = calls.read(got, at, end)
     if at + 4 > end or at + 4 + _U32(got, at)[0] != end:
@@ -187,6 +192,7 @@ def _read_request(got: bytes | bytearray, end: int, sent: float, calls: CallCach
         call.env.copy(),  # whoever has it may change it
         got[at:end] if isinstance(got, bytes) else bytes(memoryview(got)[at:end]),
         sent - _read_number(spent) / 1000,
+        client,
     )
 
 

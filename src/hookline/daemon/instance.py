@@ -261,7 +261,9 @@ def peer_uid(sock: socket.socket) -> int:
 
 def peer_pid(sock: socket.socket) -> int | None:
     """Its number, as it is called here; None where the system does not tell."""
-    return _read_peer(sock)[0] if hasattr(socket, "SO_PEERCRED") else None
+    with suppress(OSError):  # it has gone already
+        return _read_peer(sock)[0] if hasattr(socket, "SO_PEERCRED") else None
+    return None
 
 
 def _read_peer(sock: socket.socket) -> tuple[int, ...]:

@@ -23,6 +23,7 @@ STUCK = 30.0
 """Seconds without a turn of either loop after which the process is ended."""
 
 _MOST = 2.0
+_LOOK = 60.0
 
 Deliver = Callable[[Reply], None]
 """Sends a reply, on the judging thread."""
@@ -39,12 +40,16 @@ class Judge:
         loop: asyncio.AbstractEventLoop,
         respond: Respond,
         *,
+        look_after: Callable[[], Awaitable[None]] | None = None,
         on_end: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """``loop`` is the main thread's. ``on_end`` is called at the end, on the judging thread."""
+        """``loop`` is the main thread's. ``look_after`` is called each minute and before the end,
+        ``on_end`` at the end; both on the judging thread.
+        """
         self.main = loop
         self.own = asyncio.new_event_loop()
         self.respond = respond
+        self._look_after = look_after
         self._on_end = on_end
         self._asked = self._answered = 0
         self._is_closing = False
@@ -95,6 +100,13 @@ class Judge:
                 self.main.call_soon_threadsafe(self._ended.set_result, None)
 
     async def _serve(self) -> None:
+        while self._look_after is not None and not self._stopping.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), _LOOK)
+            try:
+                await self._look_after()
+            except Exception as error:  # the daemon is there for events, whatever became of this
+                self.own.call_exception_handler({"message": str(error), "exception": error})
         await self._stopping.wait()
         if self._on_end is not None:
             await self._on_end()

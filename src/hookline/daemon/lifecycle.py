@@ -74,13 +74,14 @@ class Daemon:
         stays: bool = True,
         limits: Limits | None = None,
         log: Log | None = None,
+        look_after: Callable[[str], Awaitable[None]] | None = None,
         on_end: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """Either ``home`` is given or ``client``, whose request names it.
 
         ``stuck`` seconds without a turn of the loop end the process once it is the daemon. Unless
         it ``stays`` it never becomes that.
-        ``on_end`` is called at the end, when no event runs any more.
+        ``look_after`` is called with the home each minute, ``on_end`` when no event runs any more.
         """
         self._respond = respond
         self._home = home
@@ -91,6 +92,7 @@ class Daemon:
         self._stays = stays
         self._limits = limits
         self._log = log or Log()
+        self._look_after_home = look_after
         self._on_end = on_end
         self._claim: Claim | None = None
         self._began = monotonic()
@@ -110,7 +112,9 @@ class Daemon:
         loop = asyncio.get_running_loop()
         self._end = loop.create_future()
         keep_memory()  # before there is a second thread
-        self._judge = Judge(loop, self._respond, on_end=self._on_end)
+        self._judge = Judge(
+            loop, self._respond, look_after=self._look_after_sessions, on_end=self._on_end
+        )
         self._server = Server(
             self._judge,
             version=__version__,
@@ -235,6 +239,11 @@ class Daemon:
         self._claim = fresh
         self._log.note("the directory was removed or replaced: there is a new one")
         self._server.listen(fresh.bind())
+
+    async def _look_after_sessions(self) -> None:
+        """On the judging thread: whoever is not the daemon leaves it to the one who is."""
+        if self._look_after_home is not None and self._claim is not None and self._home:
+            await self._look_after_home(self._home)
 
     def _answer_own(self, request: Request) -> Reply:
         if request.argv[:2] != ("daemon", "status"):

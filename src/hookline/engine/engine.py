@@ -70,6 +70,8 @@ class Engine:
         max_context: int | None = None,
     ) -> None:
         self._plan = plan(hooks)
+        self.heard = frozenset(event.event_id() for event in self._plan)
+        """The ids of all events that some hook is for."""
         self._tools = tools
         self._project_allow = project_allow
         self._explains = explains
@@ -94,6 +96,39 @@ class Engine:
         if trail.event is not event and not trail.ended:
             await self._rejudge(tiers, trail, caller)
         return self._conclude(event, trail)
+
+    async def extend(
+        self, outcome: Outcome, event: Event, caller: Caller, *, ended: bool = False
+    ) -> Outcome:
+        """The outcome with what hooks say of a further event of the same moment.
+
+        A hook that has run is not asked twice. ``ended``: only hooks that always run are asked.
+        """
+        ran = {id(run.hook) for run in outcome.runs}
+        trail = _Trail(event, [], [], [], ended)
+        for tier in self._plan.get(type(event), ()):
+            hooks = [
+                bound
+                for bound in tier.hooks
+                if id(bound.hook) not in ran and (bound.always or not trail.ended)
+            ]
+            self._take_in(await self._run(hooks, trail.event, caller), trail)
+        added = self._conclude(event, trail)
+        if not added.runs:
+            return outcome
+        changes = [*outcome.substitutions, *added.substitutions]
+        merged = self._limit(merge((outcome.answer, added.answer)), changes)
+        return replace(
+            outcome,
+            answer=merged,
+            runs=(*outcome.runs, *added.runs),
+            substitutions=tuple(changes),
+            signature="\n".join(
+                each.signature
+                for each in (outcome, added)
+                if each.signature and each.verdict is merged.verdict
+            ),
+        )
 
     async def _run(self, hooks: Sequence[Bound], event: Event, caller: Caller) -> list[Run]:
         """The runs of one tier, in configured order whatever finishes first."""
@@ -200,16 +235,7 @@ class Engine:
                 trail.substitutions.append(Substitution("allow", "pass", why))
                 answer = replace(answer, verdict=Verdict.PASS, reason="")
             answers.append(_with_one_reason(answer, run, given))
-        merged = merge(answers)
-        if merged.context:
-            kept, cut = cut_texts(merged.context, self._max_context)
-            if cut:
-                why = f"an event gets {self._max_context:,} characters (max_context); "
-                why += f"{cut:,} were cut"
-                trail.substitutions.append(Substitution("context", "shorter context", why))
-                merged = replace(merged, context=kept)
-        if merged.verdict is Verdict.HALT and merged.follow_up:
-            merged = replace(merged, follow_up=())
+        merged = self._limit(merge(answers), trail.substitutions)
         signature = ""
         if merged.verdict in BLOCKING:
             hooks = [run.hook for run, said in trail.said if said.verdict is merged.verdict]
@@ -223,6 +249,19 @@ class Engine:
             final=None if trail.event is event else trail.event,
             signature=signature,
         )
+
+    def _limit(self, merged: Answer, changes: list[Substitution]) -> Answer:
+        """As much context as one event gets, and no follow-up of a run that ends."""
+        if merged.context:
+            kept, cut = cut_texts(merged.context, self._max_context)
+            if cut:
+                why = f"an event gets {self._max_context:,} characters (max_context); "
+                why += f"{cut:,} were cut"
+                changes.append(Substitution("context", "shorter context", why))
+                merged = replace(merged, context=kept)
+        if merged.verdict is Verdict.HALT and merged.follow_up:
+            merged = replace(merged, follow_up=())
+        return merged
 
 
 def _run_instant(hooks: Sequence[Bound], event: Event, caller: Caller) -> tuple[list[Run], bool]:

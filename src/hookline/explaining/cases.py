@@ -112,6 +112,7 @@ def recorded_outcome(outcome: Outcome) -> Recorded:
                 mode=run.hook.mode.value,
                 rejudged=run.rejudged,
                 superseded=run.superseded,
+                derived=run.derived,
                 effects=_effects(run.answer),
             )
             for run in outcome.runs

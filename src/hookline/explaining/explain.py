@@ -172,6 +172,7 @@ def _remarks(run: RecordedRun, decided: bool, gone: bool) -> Iterator[str]:
         ("superseded", run.superseded),
         ("rejudged", run.rejudged),
         ("gone since", gone),
+        (f"on {run.derived}", bool(run.derived)),
     ):
         if on:
             yield word

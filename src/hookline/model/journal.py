@@ -84,6 +84,8 @@ class RecordedRun(Struct, frozen=True, kw_only=True):
     mode: str = "enforce"
     rejudged: bool = False
     superseded: bool = False
+    derived: str = ""
+    """The derived event that it ran for; empty for the one that the platform sent."""
     effects: Mapping[str, Any] = {}
     """What it said beside its verdict: context, notice, rewrite, follow_up, metadata."""
 

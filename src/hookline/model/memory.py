@@ -63,6 +63,10 @@ class SessionMemory(Struct, frozen=True, kw_only=True):
     """What the model hears later: failures of hooks, and context that no event could carry yet."""
     untold: tuple[str, ...] = ()
     """Notices that the next event which can show them brings to the person."""
+    compacting: tuple[str, ...] = ()
+    """Agents whose conversation is being compacted, where nothing tells that it is done."""
+    over: bool = False
+    """Whether the session was taken to be over, and has not spoken since."""
 
 
 def is_persons_prompt(event: Event) -> bool:
@@ -176,6 +180,8 @@ def combined(before: SessionMemory, after: SessionMemory, stored: SessionMemory)
         denials=_join(before.denials, after.denials, stored.denials),
         carried=_join(before.carried, after.carried, stored.carried),
         untold=_join(before.untold, after.untold, stored.untold),
+        compacting=_join(before.compacting, after.compacting, stored.compacting),
+        over=stored.over if after.over == before.over else after.over,
     )
 
 

@@ -56,7 +56,15 @@ class Run(Struct, frozen=True):
             shown["superseded"] = True
         if self.rejudged:
             shown["rejudged"] = True
+        if self.derived:
+            shown["derived"] = self.derived
         return shown
+
+    @property
+    def derived(self) -> str:
+        """The derived event that it ran for; empty for the one that the platform sent."""
+        seen = self.seen
+        return seen.event_id() if seen is not None and seen.derived_from else ""
 
 
 class Reply(Struct, frozen=True, kw_only=True, gc=False):

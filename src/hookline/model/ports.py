@@ -336,5 +336,5 @@ def peek_payload(payload: bytes) -> Any:
 def take_payload(payload: bytes) -> Any:
     """The same for who goes on with it: nothing of it is kept here. Raises as msgspec."""
     read, _latest.read = _latest.read, _NONE
-    # By identity: it is this very payload that was peek_payload at, and nobody had it since.
+    # By identity: it is this very payload that was peeked at, and nobody had it since.
     return read[1] if read[0] is payload and payload else msgspec.json.decode(payload)

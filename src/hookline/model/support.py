@@ -79,6 +79,8 @@ class Support(Struct, frozen=True, kw_only=True):
     """After how many continuations the client ends the turn by itself; None when never."""
     has_stop_flag: bool = True
     """Whether stop events tell that a continuation is under way."""
+    tells_failure: bool = True
+    """Whether what comes after a tool says that it failed."""
     beyond: tuple[str, ...] = ()
     """What no hook reaches on this client, a sentence each."""
 

@@ -25,13 +25,7 @@ async def answer(call: Call, parts: Parts) -> Reply:
         # Slow to load, and a mistake on the line is answered without.
         from hookline.pipeline.judge import judge_once
 
-        outcome = await judge_once(
-            event,
-            app,
-            client=client,
-            entry=call.options.entry,
-            timeout=call.time_left(),
-        )
+        outcome = await judge_once(event, app, call, client)  # with the moments it brings
         reply = exchange.encode(outcome)  # at least as strict for every reader
     except Exception as exc:
         reply = exchange.refuse(exc)

@@ -65,6 +65,8 @@ class Call(Struct, frozen=True, kw_only=True, gc=False):
     attempt: int = 1
     umask: int = -1
     """The client's, where that is not this process; -1: it is."""
+    client_pid: int = 0
+    """The number of the client's process; 0: it is this one."""
     arrived: float | None = None
     """When it came, by the monotonic clock; None: now. Its time to be answered began then."""
 

@@ -39,6 +39,8 @@ from hookline.model.memory import (
 )
 from hookline.model.outcome import Outcome, Translated
 from hookline.model.ports import Caller, CleaningBuiltin, Client, LearningBuiltin
+from hookline.pipeline.call import Call
+from hookline.pipeline.derivation import Moments, find_moments
 from hookline.pipeline.report import first_notices
 from hookline.store.duplicate_calls import Arrival
 
@@ -52,23 +54,16 @@ _JUDGED = (PreToolUse, PermissionRequest)
 _BEGINNINGS = (TurnStart, UserPromptSubmit)
 
 
-async def judge_once(
-    event: Event,
-    app: App,
-    *,
-    entry: str,
-    client: Client | None = None,
-    timeout: float | None = None,
-) -> Outcome:
+async def judge_once(event: Event, app: App, call: Call, client: Client) -> Outcome:
     """As ``judge``; but a call that was answered through another entry is not judged again."""
-    client = client or registry.dialect(event.dialect)
+    entry, timeout = call.options.entry, call.time_left()
     arrival = Arrival.of(event, callers=client.ids, entry=entry, policy=app.policy)
     started = monotonic()
     async with app.answers.once(arrival, timeout=timeout) as slot:
         if slot.known is not None:
             return slot.known.outcome(event, registry.tools(event.dialect))
         left = None if timeout is None else timeout - (monotonic() - started)
-        outcome = await judge(event, app, client=client, timeout=left)
+        outcome = await judge(event, app, client=client, timeout=left, call=call)
         # An allow that could not be said here is still to be said through the other entry.
         if outcome.verdict is not Verdict.ALLOW or _can_allow(outcome, client):
             slot.keep(outcome)
@@ -76,26 +71,34 @@ async def judge_once(
 
 
 async def judge(
-    event: Event, app: App, *, client: Client | None = None, timeout: float | None = None
+    event: Event,
+    app: App,
+    *,
+    client: Client | None = None,
+    timeout: float | None = None,
+    call: Call | None = None,
 ) -> Outcome:
     """What its hooks say. Raises HooklineError when the config cannot be loaded.
 
-    ``client`` is who is told of it, where that is more than the event's own dialect.
+    ``client`` is who is told of it, where that is more than the event's own dialect; ``call`` is
+    what brought it, where its session goes on in other processes.
     """
     client = client or registry.dialect(event.dialect)
     event = _with_whole_directory(event, app.cwd)
     try:
-        return await _judge(event, app, client, timeout)
+        return await _judge(event, app, client, timeout, call)
     except StateError as error:
         if not isinstance(event, UserPromptSubmit):
             raise
         # A prompt does nothing by itself. Tools stay closed: their project is not known.
         notice = f"{error}. Until it can, tools are blocked"
-    outcome = await _judge(event, app.without_state(), client, timeout)
+    outcome = await _judge(event, app.without_state(), client, timeout, None)
     return outcome.with_notices(*outcome.answer.notice, notice)
 
 
-async def _judge(event: Event, app: App, client: Client, timeout: float | None) -> Outcome:
+async def _judge(
+    event: Event, app: App, client: Client, timeout: float | None, call: Call | None
+) -> Outcome:
     # One name for each caller that the session may belong to: later events may tell better.
     session = event.session_id
     sessions = [f"{each}:{session}" if session else "" for each in client.ids]
@@ -110,15 +113,22 @@ async def _judge(event: Event, app: App, client: Client, timeout: float | None) 
         home=app.home,
         own=app.own,
     )
+    engine = app.engine_for(config)
+    moments = find_moments(engine, client, first=first)
+    if call is not None and moments is not None and moments.awaits_end:
+        from hookline.pipeline.session_end import keep_session_open  # on two platforms only
+
+        keep_session_open(call, event, app)
     try:
         outcome = await judge_in_session(
             event,
             caller,
             client=client,
             config=config,
-            engine=app.engine_for(config),
+            engine=engine,
             memories=app.memories,
             sessions=sessions,
+            moments=moments,
         )
     except HooklineError:
         # The session's memory failed; where no hook is active, it could hold nothing back.
@@ -229,6 +239,7 @@ async def judge_in_session(
     engine: Judge,
     memories: Memories,
     sessions: Sequence[str],
+    moments: Moments | None = None,
 ) -> Outcome:
     """The engine's outcome, within what the session remembers under each of its names."""
     has_stop_flag = client.support.has_stop_flag
@@ -249,7 +260,15 @@ async def judge_in_session(
         untold = untold or new.untold
     if outcome is None:
         caller = replace(caller, denied=denied) if denied else caller
-        outcome = _clean(await engine.handle(event, caller), config)
+        outcome = await engine.handle(event, caller)
+        if moments is not None:
+            outcome = await moments.add_beside(outcome, caller, before[0])
+        outcome = _clean(outcome, config)
+        if outcome.answer.follow_up:
+            after, outcome = _cap(after, outcome, client, config)
+        if moments is not None:
+            outcome = _clean(await moments.add_after(outcome, caller), config)
+            after = [moments.remember(memory, outcome) for memory in after]
         # What passes without a word leaves nothing to remember, but may end what was.
         if denied or outcome.answer is not PASS:
             after, outcome = _conclude(after, outcome, caller, client, config)
@@ -266,6 +285,19 @@ async def judge_in_session(
     return outcome
 
 
+def _cap(
+    memories: list[SessionMemory], outcome: Outcome, client: Client, config: Config
+) -> tuple[list[SessionMemory], Outcome]:
+    """The outcome without a follow-up that would be one too many, and the count of them."""
+    limit = MAX_FOLLOW_UPS if config.max_follow_ups is None else config.max_follow_ups
+    limit = min(limit, client.support.stop_cap or limit)
+    if config.project_follow_ups is not None and _only_projects_continue(outcome):
+        limit = min(limit, config.project_follow_ups)
+    for place, memory in enumerate(memories):
+        memories[place], outcome = capped(memory, outcome, limit=limit)
+    return memories, outcome
+
+
 def _conclude(
     memories: list[SessionMemory],
     outcome: Outcome,
@@ -274,13 +306,7 @@ def _conclude(
     config: Config,
 ) -> tuple[list[SessionMemory], Outcome]:
     """The outcome as the session lets it stand, and what is to be remembered of it."""
-    event, support = outcome.event, client.support
-    limit = MAX_FOLLOW_UPS if config.max_follow_ups is None else config.max_follow_ups
-    limit = min(limit, support.stop_cap or limit)
-    if config.project_follow_ups is not None and _only_projects_continue(outcome):
-        limit = min(limit, config.project_follow_ups)
-    for place, memory in enumerate(memories):
-        memories[place], outcome = capped(memory, outcome, limit=limit)
+    event = outcome.event
     outcome = _translate(outcome, client)
     said = _translation(outcome, client)
     if said.latch:

@@ -1,4 +1,5 @@
-"""What is kept of each session: its project root, its memory, and what it is still to be told.
+"""What is kept of each session: its project root, its memory, what it is still to be told, and that
+it is open where no event tells of its end.
 
 A session's first event says which project it belongs to, and nothing later changes that. What a
 person did that makes hookline protect less is told in every open session.
@@ -15,6 +16,7 @@ from datetime import datetime
 from hashlib import sha256
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.model.errors import HooklineError, StateError
@@ -24,6 +26,8 @@ __all__ = [
     "DAY",
     "BriefMemories",
     "MemoryRoots",
+    "OpenSession",
+    "OpenSessions",
     "SessionMemories",
     "SessionRoots",
     "last_weakening",
@@ -258,6 +262,79 @@ class BriefMemories:
         """Keeps what has changed."""
         if session and after != before:
             self._memories[session] = combined(before, after, self.read(session))
+
+
+class OpenSession(Struct, frozen=True, kw_only=True):
+    """What it takes to tell that a session is over, and to run its hooks then."""
+
+    session_id: str
+    dialect: str
+    argv: tuple[str, ...]
+    """The words of the installed line after ``hookline hook``."""
+    cwd: str
+    agent: tuple[int, int] = (0, 0)
+    """The number and start of the agent's process; zeros where they are not known."""
+    believed: dict[str, str] = {}
+    """What a line with ``--trust-env`` takes from the environment; never what it trusts."""
+
+
+class OpenSessions:
+    """Sessions that no event ends: one file each, as old as the session's last event."""
+
+    SILENT = 1800.0
+    """Seconds without an event after which a session is taken to be over."""
+
+    def __init__(self, home: str) -> None:
+        self._dir = os.path.join(home, "open-sessions")
+
+    def keep_open(self, name: str, make: Callable[[], OpenSession], *, anew: bool) -> None:
+        """A session has spoken; ``anew`` when another process may speak for it from now on."""
+        path = os.path.join(self._dir, _name(name))
+        # Whoever cannot write here cannot settle the session's root either, and says so there.
+        with suppress(OSError):
+            try:
+                if not anew:
+                    os.utime(path)
+                    return
+            except FileNotFoundError:
+                pass
+            with _lock(self._dir):
+                _replace_file(path, msgspec.json.encode(make()))
+
+    def take_over(
+        self, now: float, is_running: Callable[[int, int], bool]
+    ) -> Iterator[tuple[OpenSession, str]]:
+        """Each session that is over, and why; nobody else takes it meanwhile.
+
+        It is forgotten when the next one is asked for, unless it has spoken since: whoever breaks
+        off leaves it to the next process.
+        """
+        with suppress(FileNotFoundError):
+            for entry in sorted(os.scandir(self._dir), key=lambda each: each.name):
+                if not entry.name.startswith("."):
+                    yield from self._take(entry.path, now, is_running)
+
+    def _take(
+        self, path: str, now: float, is_running: Callable[[int, int], bool]
+    ) -> Iterator[tuple[OpenSession, str]]:
+        with suppress(OSError, msgspec.MsgspecError), open(path, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            seen = _identify(os.fstat(file.fileno()))
+            session = msgspec.json.decode(file.read(), type=OpenSession)
+            why = ""
+            if session.agent[0] and not is_running(*session.agent):
+                why = "the agent's process is gone"
+            elif now - seen[1] / 1e9 > self.SILENT:
+                why = f"no event for {self.SILENT / 60:g} minutes"
+            if why and seen == _identify(os.stat(path)):
+                yield session, why
+                with _lock(self._dir):
+                    if seen == _identify(os.stat(path)):
+                        os.unlink(path)
+
+
+def _identify(found: os.stat_result) -> tuple[int, int]:
+    return found.st_ino, found.st_mtime_ns
 
 
 def record_weakening(home: str, what: str, *, now: float) -> None:

@@ -27,6 +27,7 @@ from hookline.model.events import (
     PreToolUse,
     SessionEnd,
     SessionStart,
+    Stop,
     UserPromptSubmit,
 )
 from hookline.model.hook import Hook, Layer
@@ -43,6 +44,28 @@ CALLER = Caller(env={"PATH": os.environ["PATH"]})
 def _project(tmp_path: Path) -> Path:
     shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
     return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("event", "runs"),
+    [
+        (Stop(dialect="vscode", native_event="Stop"), 1),
+        (Stop(dialect="kodelet", native_event="agent_stop"), 1),
+        (SessionEnd(dialect="vscode", derived_from="silence"), 0),
+        (SessionEnd(dialect="kodelet", derived_from="silence"), 0),
+        (Stop(dialect="claude-code", native_event="Stop"), 0),
+        (SessionEnd(dialect="claude-code", native_event="SessionEnd"), 1),
+    ],
+)
+def test_a_session_ends_with_the_stop_where_a_platform_tells_no_end(
+    event: Event, runs: int, project: Path
+) -> None:
+    hooks = {"SessionEnd": [{"type": "command", "bash": "cat > told"}]}
+    outcome = written(hooks, replace(event, session_id="s1"), project)
+    assert len(outcome.runs) == runs
+    assert outcome.answer.verdict is Verdict.PASS
+    if runs:
+        assert json.loads((project / "told").read_text())["hook"] == "SessionEnd"
 
 
 def shell(command: str) -> PreToolUse:

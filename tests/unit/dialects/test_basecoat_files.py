@@ -58,8 +58,8 @@ def test_a_handler_is_read_with_all_its_fields() -> None:
     ("name", "native", "canonical"),
     [
         ("preToolUse", "PreToolUse", ("pre_tool_use",)),
-        ("Stop", "SessionEnd", ("session_end",)),
-        ("sessionend", "SessionEnd", ("session_end",)),
+        ("Stop", "SessionEnd", ("session_end", "stop")),
+        ("sessionend", "SessionEnd", ("session_end", "stop")),
         ("postToolUse", "PostToolUse", ("post_tool_use", "post_tool_use_failure")),
         ("errorOccurred", "OnError", ("error", "post_tool_use_failure", "post_tool_use")),
         (

@@ -42,6 +42,7 @@ class BaseCoat(JsonDialect):
     tools = CANONICAL_TOOLS  # an envelope names those of the runtime that sent it
     support = load_support(__file__)
     keys = Keys(event="hook", session="sessionId")
+    also: ClassVar[Mapping[str, str]] = {"stop": "SessionEnd"}
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "SessionStart": {"source": "source"},
         "SessionEnd": {"reason": "reason"},
@@ -173,7 +174,8 @@ class BaseCoat(JsonDialect):
         if native in {"SubagentStart", "SubagentStop"}:
             who = event.agent
             return {"subagent": {"name": who.name, "parent": who.parent or "", "depth": who.depth}}
-        return {key: getattr(event, name) for name, key in self.fields.get(native, {}).items()}
+        # Another platform's stop, which ends the session here, has no reason.
+        return {key: getattr(event, name, "") for name, key in self.fields.get(native, {}).items()}
 
     def read_answer(self, event: Event, *, stdout: bytes, stderr: bytes, exit_code: int) -> Answer:
         """A response envelope or nothing; everything else is a hook that broke."""

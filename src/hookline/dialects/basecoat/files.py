@@ -15,7 +15,7 @@ from hookline.dialects._files import Files, NativeMatcher
 from hookline.dialects._located import Located, UnreadableText, read_json
 from hookline.dialects.basecoat import DIALECT
 from hookline.model.errors import nearest
-from hookline.model.events import Event, PostToolUse
+from hookline.model.events import Event, PostToolUse, Stop
 from hookline.model.hook import DEFAULT_PRIORITY, HandlerSpec, Hook, Lane, Layer, Start
 from hookline.model.native import NativeEntry, NativeFile, NativeFlaw, NativePlace, Voids, Where
 
@@ -32,7 +32,10 @@ _ALSO = {
     "PostToolUse": ("post_tool_use_failure",),
     "OnError": ("post_tool_use_failure", "post_tool_use"),
     "UserPromptSubmitted": ("steering_submit", "follow_up_submit"),
+    "SessionEnd": ("stop",),
 }
+# Where BaseCoat takes the agent's stop for the end of the session: nothing comes after it there.
+_END_WITH_STOP = frozenset({"vscode", "kodelet"})
 _KEYS = {"type", "bash", "powershell", "command", "cwd", "env", "timeoutSec", "priority", "tool"}
 
 
@@ -116,7 +119,11 @@ class BaseCoatFiles(Files):
         return self.codec.to_own_name(entry.event)
 
     def matches(self, entry: NativeEntry, event: Event) -> bool:
-        """There are no matchers; an error hook sees of finished tools those that failed."""
+        """There are no matchers; an error hook sees of finished tools those that failed, and each
+        platform has one event for the end of a session.
+        """
+        if self.native(entry) == "SessionEnd":
+            return isinstance(event, Stop) == (event.dialect in _END_WITH_STOP)
         if self.native(entry) == "OnError" and isinstance(event, PostToolUse):
             return event.tool.ok is False
         return True

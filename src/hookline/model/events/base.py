@@ -91,6 +91,8 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="event", tag=snake_case
     agent: Agent = Agent()
     dialect: str = "canonical"
     native_event: str = ""
+    derived_from: str = ""
+    """The event that told of this moment, where the platform has none of its own for it."""
     budget: Budget | None = None
     transcript_path: str = ""
     permission_mode: str = ""

@@ -216,6 +216,7 @@ def _record_run(run: Run, event: Event) -> _Run:
         mode=hook.mode.value,
         rejudged=run.rejudged,
         superseded=run.superseded,
+        derived=run.derived,
         effects=_list_effects(answer),
     )
 

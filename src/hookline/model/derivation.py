@@ -1,0 +1,105 @@
+"""Which moments follow from others: what a platform does not tell, and what it tells instead.
+
+A hook fires wherever its moment exists, whatever the platform calls it. Data and pure questions;
+``pipeline/derivation.py`` makes the events.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from hookline.model.support import Support
+
+__all__ = ["DERIVATIONS", "Coverage", "Derivation", "find_coverage", "needs_derivation"]
+
+
+class Derivation(Struct, frozen=True):
+    """One moment that is derived where a platform has no event of its own for it."""
+
+    event: str
+    sources: tuple[str, ...]
+    """The canonical events that it follows from; empty: it follows from silence."""
+    when: str
+    """What must be so, for people: ``from SOURCE, when …``."""
+    beside_own: bool = False
+    """Also where the platform has an event of its own, which then comes for other calls only."""
+
+
+DERIVATIONS = (
+    Derivation("session_start", ("user_prompt_submit",), "with the session's first prompt"),
+    Derivation("session_resume", ("session_start",), "when its source is `resume`"),
+    Derivation("agent_start", ("user_prompt_submit", "subagent_start"), ""),
+    Derivation("turn_start", ("user_prompt_submit",), ""),
+    Derivation("post_tool_use_failure", ("post_tool_use",), "when the tool failed"),
+    Derivation("post_tool_use", ("post_tool_use_failure",), "when the tool failed", True),
+    Derivation(
+        "post_compact", ("pre_compact",), "with the next event that can carry text for the model"
+    ),
+    Derivation("turn_end", ("stop", "stop_failure"), "unless a hook keeps the agent going"),
+    Derivation(
+        "error",
+        ("post_tool_use_failure", "post_tool_use", "stop_failure"),
+        "when a tool, the turn or a hook failed",
+    ),
+    Derivation(
+        "session_end", (), "when the agent's process is gone, or after 30 minutes without an event"
+    ),
+)
+"""In the order in which they fire."""
+
+# They bring something only where they say that the tool failed.
+_OF_TOOLS = frozenset({"post_tool_use", "post_tool_use_failure"})
+_BY_EVENT = {each.event: each for each in DERIVATIONS}
+
+
+class Coverage(Struct, frozen=True):
+    """Whether hooks on one canonical event fire on one platform, and how."""
+
+    how: Literal["native", "derived", "none"]
+    by: tuple[str, ...] = ()
+    """The native events that bring it, or would; none for what follows from silence."""
+    why: str = ""
+    """For a derived moment, what must be so; where nothing brings it, what is missing."""
+
+    @property
+    def fires(self) -> bool:
+        """Whether it fires at all."""
+        return self.how != "none"
+
+
+def needs_derivation(derivation: Derivation, support: Support) -> bool:
+    """Whether the platform does not tell the moment by itself."""
+    told = any(row.event == derivation.event for row in support.events.values())
+    return derivation.beside_own or not told
+
+
+def find_coverage(event: str, support: Support, left_out: Mapping[str, str] = {}) -> Coverage:
+    """How hooks on a canonical event fire on a platform.
+
+    ``left_out``: native events on which hookline is not installed there, and why.
+    """
+    own = _natives(event, support)
+    heard = tuple(name for name in own if name not in left_out)
+    if heard:
+        return Coverage("native", heard)
+    if own:
+        return Coverage("none", own, left_out[own[0]])
+    derivation = _BY_EVENT.get(event)
+    if derivation is not None:
+        by = tuple(
+            name
+            for source in derivation.sources
+            if support.tells_failure or source not in _OF_TOOLS
+            for name in _natives(source, support)
+            if name not in left_out
+        )
+        if by or not derivation.sources or event == "error":
+            return Coverage("derived", by, derivation.when)
+        if _OF_TOOLS.intersection(derivation.sources):
+            return Coverage("none", why=f"{support.client} does not say that a tool failed")
+    return Coverage("none", why=f"{support.client} tells nothing of it")
+
+
+def _natives(event: str, support: Support) -> tuple[str, ...]:
+    return tuple(name for name, row in support.events.items() if row.event == event)

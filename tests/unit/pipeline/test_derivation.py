@@ -1,0 +1,224 @@
+"""Moments that a platform does not tell: their hooks fire, once, and say what can be said."""
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline import registry
+from hookline.app import App
+from hookline.model.derivation import DERIVATIONS, find_coverage
+from hookline.model.events import EVENTS
+from hookline.model.outcome import Outcome
+from hookline.pipeline.judge import judge
+
+# What each client sends, and which of its events stand for the moments below.
+CLIENTS: dict[str, dict[str, str]] = {
+    "claude-code": {"prompt": "UserPromptSubmit", "stop": "Stop", "sub": "SubagentStart"},
+    "codex": {"prompt": "UserPromptSubmit", "stop": "Stop", "sub": "SubagentStart"},
+    "vscode": {"prompt": "UserPromptSubmit", "stop": "Stop", "sub": "SubagentStart"},
+    "gemini": {"prompt": "BeforeAgent", "stop": "AfterAgent"},
+    "copilot": {"prompt": "UserPromptSubmit", "stop": "Stop", "sub": "SubagentStart"},
+    "cursor": {"prompt": "beforeSubmitPrompt", "stop": "stop", "sub": "subagentStart"},
+}
+LOG = "cat > $(mktemp log.XXXXXX)"
+
+
+class Session:
+    """Events of one session of one client, as the installed line brings them."""
+
+    def __init__(self, directory: Path, hooks: str) -> None:
+        self.directory = directory
+        (directory / "hookline.yaml").write_text(f"version: 1\nhooks:\n{hooks}", "utf-8")
+
+    def fire(self, dialect: str, native: str, **payload: Any) -> Outcome:
+        app = App(
+            env={"PATH": os.defpath, "HOME": str(self.directory)},
+            cwd=str(self.directory),
+            home=str(self.directory / "state"),
+            config="hookline.yaml",
+            remember=True,
+            managed=str(self.directory / "none"),
+        )
+        key = registry.dialect(dialect).keys  # type: ignore[attr-defined]  # of JSON dialects
+        whole = {key.session: "s1", "cwd": str(self.directory), key.event: native, **payload}
+        event = registry.dialect(dialect).decode(json.dumps(whole).encode(), native)
+        return asyncio.run(judge(event, app))
+
+    def log(self) -> list[dict[str, Any]]:
+        return [json.loads(file.read_text("utf-8")) for file in self.directory.glob("log.*")]
+
+
+def derived(outcome: Outcome) -> list[str]:
+    return [run.derived for run in outcome.runs]
+
+
+@pytest.mark.parametrize("dialect", CLIENTS)
+def test_a_turn_begins_with_its_prompt_and_its_context_goes_out_with_it(
+    dialect: str, tmp_path: Path
+) -> None:
+    session = Session(tmp_path, "  - {on: turn_start, context: today}\n")
+    outcome = session.fire(dialect, CLIENTS[dialect]["prompt"], prompt="go")
+    assert derived(outcome) == ["turn_start"]
+    assert outcome.answer.context == ("today",)
+
+
+def test_the_prompts_reply_carries_the_context_of_its_turn(tmp_path: Path) -> None:
+    session = Session(tmp_path, "  - {on: turn_start, context: today}\n")
+    outcome = session.fire("claude-code", "UserPromptSubmit", prompt="go")
+    reply = json.loads(registry.dialect("claude-code").encode(outcome).stdout)
+    assert reply["hookSpecificOutput"]["additionalContext"] == "today"
+
+
+@pytest.mark.parametrize("dialect", CLIENTS)
+def test_a_turn_ends_with_a_stop_that_nothing_holds_back(dialect: str, tmp_path: Path) -> None:
+    session = Session(tmp_path, f"  - {{on: turn_end, run: '{LOG}'}}\n")
+    session.fire(dialect, CLIENTS[dialect]["stop"])
+    (event,) = session.log()
+    assert (event["event"], event["derived_from"]) == ("turn_end", "stop")
+    assert event["session_id"] == "s1"
+
+
+def test_no_turn_ends_while_a_hook_keeps_the_agent_going_until_it_may_not(tmp_path: Path) -> None:
+    hooks = f"  - {{on: stop, deny: go on}}\n  - {{on: turn_end, run: '{LOG}'}}\n"
+    session = Session(tmp_path, hooks + "max_follow_ups: 2\n")
+    session.fire("claude-code", "Stop")
+    session.fire("claude-code", "Stop", stop_hook_active=True)
+    assert session.log() == []
+    session.fire("claude-code", "Stop", stop_hook_active=True)
+    assert [event["event"] for event in session.log()] == ["turn_end"]
+
+
+def test_a_prompt_that_is_held_back_begins_no_turn(tmp_path: Path) -> None:
+    hooks = "  - {on: user_prompt_submit, deny: no}\n  - {on: turn_start, context: today}\n"
+    outcome = Session(tmp_path, hooks).fire("claude-code", "UserPromptSubmit", prompt="go")
+    assert outcome.verdict == "deny"
+    assert derived(outcome) == [""]
+
+
+def test_a_sub_agent_begins_an_agent_and_no_turn(tmp_path: Path) -> None:
+    session = Session(tmp_path, "  - {on: [agent_start, turn_start], context: who}\n")
+    outcome = session.fire("claude-code", "SubagentStart", agent_id="a", agent_type="helper")
+    assert derived(outcome) == ["agent_start"]
+
+
+FAILED = {"tool_name": "Bash", "tool_input": {"command": "false"}}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "native", "payload"),
+    [
+        ("claude-code", "PostToolUseFailure", {**FAILED, "error": "exit 1"}),
+        ("copilot", "PostToolUseFailure", {**FAILED, "error": "exit 1"}),
+        ("cursor", "postToolUseFailure", {**FAILED, "error_message": "exit 1"}),
+        (
+            "kodelet",
+            "after_tool_call",
+            {**FAILED, "tool_output": {"success": False, "error": "exit 1"}},
+        ),
+        ("gemini", "AfterTool", {**FAILED, "tool_response": {"error": {"message": "exit 1"}}}),
+        (
+            "basecoat",
+            "PostToolUse",
+            {"tool": {"name": "Bash", "success": False, "error": "exit 1"}, "timestamp": "x"},
+        ),
+    ],
+)
+class TestAToolThatFailed:
+    def test_fires_hooks_for_either_event_once(
+        self, dialect: str, native: str, payload: dict[str, Any], tmp_path: Path
+    ) -> None:
+        hooks = "".join(
+            f"  - {{name: {name}, on: {on}, run: '{LOG}'}}\n"
+            for name, on in (
+                ("done", "post_tool_use"),
+                ("failed", "post_tool_use_failure"),
+                ("both", "[post_tool_use, post_tool_use_failure]"),
+            )
+        )
+        session = Session(tmp_path, hooks)
+        outcome = session.fire(dialect, native, **payload)
+        assert sorted(run.hook.name for run in outcome.runs) == ["both", "done", "failed"]
+        assert {event["tool"]["ok"] for event in session.log() if "ok" in event["tool"]} <= {False}
+
+    def test_is_an_error_where_the_platform_has_no_event_for_that(
+        self, dialect: str, native: str, payload: dict[str, Any], tmp_path: Path
+    ) -> None:
+        session = Session(tmp_path, f"  - {{on: error, run: '{LOG}'}}\n")
+        session.fire(dialect, native, **payload)
+        told = [row.event for row in registry.dialect(dialect).support.events.values()]
+        assert [event["event"] for event in session.log()] == ["error"] * ("error" not in told)
+
+
+@pytest.mark.parametrize(
+    "use", ["limit-output, with: {max_lines: 3}", "limit-large-tool-results", "compress-output"]
+)
+def test_builtins_that_shorten_output_leave_that_of_failed_tools_which_nobody_can_replace(
+    use: str, tmp_path: Path
+) -> None:
+    session = Session(tmp_path, f"  - {{on: post_tool_use, use: {use}}}\n")
+    outcome = session.fire("claude-code", "PostToolUseFailure", **FAILED, error="x\n" * 40_000)
+    assert len(outcome.runs) == 1
+    assert not outcome.answer.rewrite
+    assert not outcome.answer.notice
+
+
+def test_what_a_hook_hides_of_a_failed_call_is_hidden_under_the_event_that_came(
+    tmp_path: Path,
+) -> None:
+    session = Session(tmp_path, "  - {on: post_tool_use_failure, deny: hidden}\n")
+    failed = {"name": "Bash", "success": False, "error": "exit 1"}
+    outcome = session.fire("basecoat", "PostToolUse", tool=failed, timestamp="x")
+    assert (outcome.verdict, outcome.reason) == ("deny", "hidden")
+
+
+@pytest.mark.parametrize("dialect", CLIENTS)
+def test_a_hook_that_fails_is_an_error_and_one_that_fails_on_that_is_none(
+    dialect: str, tmp_path: Path
+) -> None:
+    hooks = "  - {name: broken, on: stop, run: exit 3}\n"
+    hooks += f"  - {{on: error, run: '{LOG}; exit 4'}}\n"
+    session = Session(tmp_path, hooks)
+    session.fire(dialect, CLIENTS[dialect]["stop"])
+    (event,) = session.log()
+    assert event["where"] == "broken"
+    assert "failed" in event["message"]
+
+
+def test_a_compaction_is_over_with_the_next_event_that_can_carry_text(tmp_path: Path) -> None:
+    session = Session(tmp_path, "  - {on: post_compact, context: remember}\n")
+    assert derived(session.fire("gemini", "PreCompress", trigger="auto")) == []
+    assert derived(session.fire("gemini", "Notification", message="m")) == []
+    outcome = session.fire("gemini", "BeforeAgent", prompt="go")
+    assert outcome.answer.context == ("remember",)
+    assert derived(session.fire("gemini", "BeforeAgent", prompt="go")) == []
+
+
+def test_a_session_without_an_event_of_its_own_starts_with_its_first_prompt(tmp_path: Path) -> None:
+    session = Session(tmp_path, "  - {on: session_start, run: 'true'}\n")
+    first, second = (
+        session.fire("kodelet", "user_message_send", message="go", invoked_by="main")
+        for _ in range(2)
+    )
+    assert (derived(first), derived(second)) == (["session_start"], [])
+
+
+def test_a_session_that_starts_again_is_resumed(tmp_path: Path) -> None:
+    session = Session(tmp_path, "  - {on: session_resume, context: again}\n")
+    assert derived(session.fire("claude-code", "SessionStart", source="startup")) == []
+    assert derived(session.fire("claude-code", "SessionStart", source="resume")) == [
+        "session_resume"
+    ]
+
+
+@pytest.mark.parametrize("dialect", sorted(set(registry.dialect_names()) - {"canonical"}))
+@pytest.mark.parametrize("name", [each.event for each in DERIVATIONS])
+def test_nothing_is_derived_that_the_platform_tells_itself(name: str, dialect: str) -> None:
+    support = registry.dialect(dialect).support
+    native = [row.native for row in support.events.values() if row.event == name]
+    coverage = find_coverage(name, support)
+    assert (coverage.how == "native") == bool(native)
+    assert name in EVENTS
