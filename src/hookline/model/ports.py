@@ -313,7 +313,7 @@ async def needs_loop() -> None:
 # A payload is read once, though two ask what is in it: who is calling, and what happened.
 
 
-class _Latest:
+class _LatestPayload:
     """The payload that was looked at last, and what was in it."""
 
     __slots__ = ("read",)
@@ -323,7 +323,7 @@ class _Latest:
 
 
 _NONE: tuple[bytes, Any] = (b"", None)
-_latest = _Latest()
+_latest = _LatestPayload()
 
 
 def peek_payload(payload: bytes) -> Any:

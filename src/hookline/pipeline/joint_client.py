@@ -34,7 +34,7 @@ _Standard = Callable[[Answer, Answer, bool], bool]
 _LOOKED_AT = ("command", "path", "url", "query", "content", "old", "new", "mcp")
 
 
-class _Reader(Struct, frozen=True):
+class _PossibleReader(Struct, frozen=True):
     """One of the possible readers, with the event as it means it."""
 
     dialect: Dialect
@@ -78,7 +78,7 @@ class JointClient:
         self.ids = callers.ids
         self.notes = callers.notes()
         self._dialects = [registry.dialect(name) for name in callers.readers]
-        self._readers: list[_Reader] = []
+        self._readers: list[_PossibleReader] = []
 
     @property
     def support(self) -> Support:
@@ -96,7 +96,7 @@ class JointClient:
     def decode(self, payload: bytes, event: str | None) -> Event:
         """The event, with all that any of them would see in it. Raises DecodeError."""
         read = [(each, *_decode(each, payload, event)) for each in self._dialects]
-        self._readers = [_Reader(each, own) for each, own, row in read if own and row]
+        self._readers = [_PossibleReader(each, own) for each, own, row in read if own and row]
         if not self.callers.is_certain:
             raise DecodeError(
                 "the payload does not tell who is calling; name it: `hookline hook DIALECT`"
@@ -107,11 +107,11 @@ class JointClient:
         self._readers, others = [], []
         for each, own, row in read:
             if own and (own.event_id() == meant or (event is None and row)):
-                self._readers.append(_Reader(each, own))
+                self._readers.append(_PossibleReader(each, own))
             elif native := _find_native(each, None, meant):
-                self._readers.append(_Reader(each, each.decode(payload, native)))
+                self._readers.append(_PossibleReader(each, each.decode(payload, native)))
             elif own:
-                others.append(_Reader(each, own))
+                others.append(_PossibleReader(each, own))
         self._readers = self._readers or others
         events = [client.event for client in self._readers]
         events = events or [self._dialects[0].decode(payload, event)]  # raises what is wrong
@@ -267,7 +267,7 @@ class JointClient:
         pairs = [(each, _find_native(each, names.get(each.id, event), meant)) for each in dialects]
         known = [(each, name) for each, name in pairs if name]
         gates = ((each, name) for each in dialects for name in _list_gates(each))
-        self._readers = [_Reader(each, _blank(each, name)) for each, name in known or gates]
+        self._readers = [_PossibleReader(each, _blank(each, name)) for each, name in known or gates]
         own = [each.dialect.refuse(each.event.native_event, reason) for each in self._readers]
         if len(own) == 1:
             return own[0]
