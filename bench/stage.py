@@ -16,7 +16,7 @@ from hookline._version import __version__
 from hookline.client import fastest
 from hookline.config.reading import SETTLED
 from hookline.daemon.control import ask_status
-from hookline.daemon.instance import Holder, connect, find_holder
+from hookline.daemon.instance import LockHolder, connect, find_holder
 from hookline.dialects._call import line
 from hookline.model.installing import Call
 from hookline.pipeline.parts import journal_file
@@ -81,7 +81,7 @@ class Stage:
         call = Call(program=fastest(sys.executable), home=self.home, user_config=self.user_config)
         return line(call, "claude-code", "PreToolUse", closes=True, timeout=600, flat=flat)
 
-    def warm_up(self) -> Holder:
+    def warm_up(self) -> LockHolder:
         """Calls the client as an agent would, until a daemon is there that answers."""
         program = [*fastest(sys.executable), *self.words]
         deadline = time.monotonic() + _PATIENCE

@@ -50,9 +50,9 @@ def _answer() -> NoReturn:
     with suppress(ImportError):  # which fails again where it is needed, and there a gate is closed
         import msgspec  # noqa: F401 - loaded here for those who use it later
     del modules["typing_extensions"]
-    from hookline.cli.hook import alone
+    from hookline.cli.hook import main_alone
 
-    code = alone(sys.argv[2:])
+    code = main_alone(sys.argv[2:])
     # The reply is written and the journal closed; to take every module apart again would cost
     # more than judging the event did.
     os._exit(code)

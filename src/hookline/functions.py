@@ -61,9 +61,9 @@ def hook(
     is_guard = any(EVENTS[event].gate for event in events) if guard is None else guard
     limit = None if timeout is None else seconds(timeout)
     usual = OnError.BLOCK if is_guard else OnError.WARN
-    on_failure = _word(OnError, "on_error", on_error) if on_error else usual
-    how = _word(Mode, "mode", mode)
-    matcher = _matcher(match, events)
+    on_failure = _read_word(OnError, "on_error", on_error) if on_error else usual
+    how = _read_word(Mode, "mode", mode)
+    matcher = _compile_matcher(match, events)
 
     def mark(function: F) -> F:
         code = getattr(function, "__code__", None)
@@ -101,7 +101,7 @@ def _check_events(events: tuple[str, ...]) -> None:
             raise IllegalValueError(f"no event is called `{event}`. {hint}".strip())
 
 
-def _word(kind: type[W], key: str, word: str) -> W:
+def _read_word(kind: type[W], key: str, word: str) -> W:
     try:
         return kind(word)
     except ValueError:
@@ -109,7 +109,7 @@ def _word(kind: type[W], key: str, word: str) -> W:
         raise IllegalValueError(f"`{key}` cannot be `{word}`; it is one of {words}") from None
 
 
-def _matcher(match: dict[str, Any], events: Sequence[str]) -> Matcher | None:
+def _compile_matcher(match: dict[str, Any], events: Sequence[str]) -> Matcher | None:
     known = MatchEntry.__struct_fields__
     for key in match:
         if key not in known:

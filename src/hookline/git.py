@@ -122,7 +122,7 @@ def build_environment(env: Mapping[str, str], root: str) -> dict[str, str]:
     }
 
 
-class Finished(NamedTuple):
+class GitResult(NamedTuple):
     """How git ended, and what it printed."""
 
     code: int
@@ -134,7 +134,7 @@ class Finished(NamedTuple):
 
 def run_git(
     *words: str, env: Mapping[str, str], seconds: float, cap: int, stdin: bytes = b""
-) -> Finished:
+) -> GitResult:
     """Run git, bounded in time and in what it prints. Raises GitError."""
     memory = _find_memory()
     with TemporaryFile(dir=memory) as told, TemporaryFile(dir=memory) as wrong:
@@ -171,7 +171,7 @@ def run_git(
             raise GitError("git took too long")
         wrong.seek(0)
         complaint = wrong.read(300).decode("utf-8", "replace").strip()
-    return Finished(code, output[:cap], is_cut, complaint)
+    return GitResult(code, output[:cap], is_cut, complaint)
 
 
 def _kill(process: Popen[bytes]) -> None:
@@ -189,7 +189,7 @@ class View(NamedTuple):
     env: Mapping[str, str]
     deadline: float | None
 
-    def ask(self, *question: str, cap: int) -> Finished:
+    def ask(self, *question: str, cap: int) -> GitResult:
         """What git says to a question that changes nothing. Raises GitError."""
         seconds = _seconds_until(self.deadline)
         return run_git("-C", self.directory, *question, env=self.env, seconds=seconds, cap=cap)

@@ -21,6 +21,7 @@ from hookline.model.errors import HooklineError
 from hookline.model.events import Event
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.ports import Caller, Dialect
+from hookline.pipeline.call import refuse
 from hookline.pipeline.judge import judge
 
 __all__ = ["Hooks", "main"]
@@ -127,21 +128,21 @@ def main(dialect: str | None = None) -> NoReturn:
     """
     words = sys.argv[1:]
     # What functions print, and what programs they start print, must not mix with the answer.
-    answers = _taken_stdout()
+    answers = _take_stdout()
     codec: Dialect | None = None
     event = words[1] if len(words) > 1 else None
     try:
         codec = registry.dialect(dialect or (words[0] if words else "canonical"))
-        reply = _reply(codec, event)
+        reply = _answer(codec, event)
     except Exception as exc:
         what = str(exc) if isinstance(exc, HooklineError) else f"{type(exc).__name__}: {exc}"
-        reply = _refusal(codec, event, what)
+        reply = refuse(codec, event, what)
     numbers = -1 if answers is None else answers, find_number(sys.stderr)
     # 2 blocks, where the answer could not be written.
     sys.exit(reply.exit_code if deliver(reply.stdout, reply.stderr, inf, numbers) else 2)
 
 
-def _taken_stdout() -> int | None:
+def _take_stdout() -> int | None:
     """A descriptor for the answer alone; stdout goes where stderr goes from here on."""
     if sys.stdout is None:  # as Python has it when the descriptor is closed
         return None
@@ -150,7 +151,7 @@ def _taken_stdout() -> int | None:
     return answers
 
 
-def _reply(codec: Dialect, event: str | None) -> Reply:
+def _answer(codec: Dialect, event: str | None) -> Reply:
     if sys.stdin is None:
         raise HooklineError("there is no payload: stdin is closed")
     decoded = codec.decode(sys.stdin.buffer.read(), event)
@@ -159,10 +160,3 @@ def _reply(codec: Dialect, event: str | None) -> Reply:
         raise HooklineError("no function of this program is marked with @hook")
     with Hooks(*functions) as hooks:
         return codec.encode(hooks.fire_sync(decoded))
-
-
-def _refusal(codec: Dialect | None, event: str | None, what: str) -> Reply:
-    if codec is None:
-        # Without a dialect only the exit code is left, and 2 blocks wherever anything does.
-        return Reply(stderr=f"{what}\n".encode(errors="replace"), exit_code=2)
-    return codec.refuse(event, what)

@@ -31,24 +31,24 @@ __all__ = [
 ]
 
 
-def _module_names(package: str) -> list[str]:
+def _list_modules(package: str) -> list[str]:
     folders = [os.path.abspath(each) for each in import_module(package).__path__]
     if not all(map(os.path.isdir, folders)):  # packed into an archive
         from pkgutil import iter_modules
 
         return sorted({each.name for each in iter_modules(folders) if each.name[0] != "_"})
     # By hand: pkgutil loads the tools for reading source code.
-    found = {_module_name(folder, name) for folder in folders for name in os.listdir(folder)}
+    found = {_find_module_name(folder, name) for folder in folders for name in os.listdir(folder)}
     return sorted(name for name in found if name and name[0] != "_")
 
 
-def _module_name(folder: str, name: str) -> str:
+def _find_module_name(folder: str, name: str) -> str:
     if name.endswith(".py"):
         return name.removesuffix(".py")
     return name if os.path.isfile(os.path.join(folder, name, "__init__.py")) else ""
 
 
-def _plugin(kind: str, name: str) -> Any:
+def _load_plugin(kind: str, name: str) -> Any:
     # Reading the metadata of every installed package is slow, so only an unknown name pays it.
     from importlib.metadata import entry_points
 
@@ -62,7 +62,7 @@ def handlers() -> Mapping[str, HandlerModule]:
     """Every handler module by name."""
     modules = {
         name: import_module(f"hookline.handlers.{name}")
-        for name in _module_names("hookline.handlers")
+        for name in _list_modules("hookline.handlers")
     }
     return {name: cast(HandlerModule, module) for name, module in modules.items()}
 
@@ -73,7 +73,7 @@ def dialect(name: str) -> Dialect:
     if name in dialect_names():
         module = import_module(f"hookline.dialects.{name.replace('-', '_')}")
         return cast(Dialect, module.DIALECT)
-    found = _plugin("dialects", name)
+    found = _load_plugin("dialects", name)
     if found is None:
         raise UnknownNameError("dialect", name, dialect_names())
     return cast(Dialect, found)
@@ -82,7 +82,7 @@ def dialect(name: str) -> Dialect:
 @cache
 def dialect_names() -> tuple[str, ...]:
     """The ids of all bundled dialects."""
-    return tuple(name.replace("_", "-") for name in _module_names("hookline.dialects"))
+    return tuple(name.replace("_", "-") for name in _list_modules("hookline.dialects"))
 
 
 @cache
@@ -107,7 +107,7 @@ def installer(name: str) -> "Installer":
     if name in installer_names():
         module = import_module(f"hookline.dialects.{name.replace('-', '_')}.install")
         return cast("Installer", module.INSTALLER)
-    found = _plugin("installers", name)
+    found = _load_plugin("installers", name)
     if found is None:
         raise UnknownNameError("platform with an installer", name, installer_names())
     return cast("Installer", found)
@@ -135,7 +135,7 @@ def builtin(name: str) -> BuiltinModule:
     """The builtin with this name, written with ``-`` or ``_``. Raises UnknownNameError."""
     if name.replace("_", "-") in builtin_names():
         return cast(BuiltinModule, import_module(f"hookline.builtin.{name.replace('-', '_')}"))
-    found = _plugin("builtin", name)
+    found = _load_plugin("builtin", name)
     if found is None:
         raise UnknownNameError("builtin", name, builtin_names())
     return cast(BuiltinModule, found)
@@ -144,4 +144,4 @@ def builtin(name: str) -> BuiltinModule:
 @cache
 def builtin_names() -> tuple[str, ...]:
     """The names of all bundled builtins."""
-    return tuple(name.replace("_", "-") for name in _module_names("hookline.builtin"))
+    return tuple(name.replace("_", "-") for name in _list_modules("hookline.builtin"))

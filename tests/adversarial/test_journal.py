@@ -24,7 +24,7 @@ import pytest
 from hookline.model.journal import JournalSettings
 from hookline.store.journal.database import DAMAGED, PAGE
 from hookline.store.journal.group_commit import SqliteJournal
-from hookline.store.journal.reader import Reader
+from hookline.store.journal.reader import JournalReader
 from hookline.store.journal.writer import write_once
 from support.journals import a_journal, all_rows, an_entry, until, write_all
 
@@ -442,7 +442,7 @@ def test_a_disk_that_became_read_only_is_a_warning(tmp_path: Path) -> None:
             remount(disk, "ro")
             async with a_journal(path) as journal:
                 assert "cannot be written" in await journal.write(second)
-                with Reader(str(path)) as reader:
+                with JournalReader(str(path)) as reader:
                     assert len(reader.query()) == 1, "what is there can still be read"
                 remount(disk, "rw")
                 await until(lambda: not journal._writer.spill.count)

@@ -14,7 +14,7 @@ from hookline.model.events import PreToolUse, Stop, UserPromptSubmit
 from hookline.model.journal import JournalSettings
 from hookline.model.tools import tool
 from hookline.store.journal.postgres import PostgresReader
-from hookline.store.journal.reader import Filter, NoJournal, Reader
+from hookline.store.journal.reader import Filter, JournalReader, NoJournal
 from support.journals import a_journal, a_run, an_entry, shell, shipped
 from support.postgres import Server
 
@@ -49,7 +49,7 @@ ENTRIES = [
 
 
 @pytest.fixture
-def readers(server: Server, tmp_path: Path) -> Iterator[tuple[Reader, PostgresReader]]:
+def readers(server: Server, tmp_path: Path) -> Iterator[tuple[JournalReader, PostgresReader]]:
     path, dsn = tmp_path / "journal.db", server.dsn("journal")
 
     async def main() -> None:
@@ -60,7 +60,7 @@ def readers(server: Server, tmp_path: Path) -> Iterator[tuple[Reader, PostgresRe
             await shipped(path, dsn)
 
     asyncio.run(main())
-    with Reader(str(path)) as local, PostgresReader(dsn) as remote:
+    with JournalReader(str(path)) as local, PostgresReader(dsn) as remote:
         yield local, remote
 
 
@@ -101,7 +101,7 @@ FILTERS: list[dict[str, Any]] = [
 ]
 
 
-def test_every_filter_finds_the_same_in_both(readers: tuple[Reader, PostgresReader]) -> None:
+def test_every_filter_finds_the_same_in_both(readers: tuple[JournalReader, PostgresReader]) -> None:
     local, remote = readers
     for given in FILTERS:
         wanted = Filter(**given)
@@ -110,7 +110,7 @@ def test_every_filter_finds_the_same_in_both(readers: tuple[Reader, PostgresRead
     assert any(local.query(Filter(**given)) for given in FILTERS)
 
 
-def test_all_else_is_the_same_in_both(readers: tuple[Reader, PostgresReader]) -> None:
+def test_all_else_is_the_same_in_both(readers: tuple[JournalReader, PostgresReader]) -> None:
     _, remote = readers
     entry = ENTRIES[1]
     assert remote.find(entry.id[:10]).id == entry.id
@@ -149,7 +149,7 @@ def test_a_server_that_is_away_or_empty_is_an_error_in_words(server: Server) -> 
 
 
 def test_a_connection_that_was_lost_is_made_again(
-    readers: tuple[Reader, PostgresReader], server: Server
+    readers: tuple[JournalReader, PostgresReader], server: Server
 ) -> None:
     _, remote = readers
     assert len(remote.query()) == len(ENTRIES)

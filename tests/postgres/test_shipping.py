@@ -16,7 +16,12 @@ from hookline.model.journal import JournalSettings
 from hookline.store.journal import postgres
 from hookline.store.journal.database import connect
 from hookline.store.journal.group_commit import SqliteJournal
-from hookline.store.journal.postgres import PG_MIGRATIONS, Machine, PostgresReader, watermark
+from hookline.store.journal.postgres import (
+    PG_MIGRATIONS,
+    PostgresReader,
+    ShippingMachine,
+    watermark,
+)
 from hookline.store.journal.reader import Filter
 from hookline.store.journal.writer import write_once
 from support.journals import a_journal, all_rows, an_entry, shipped, until, write_all
@@ -330,8 +335,8 @@ def test_retention_says_loudly_when_room_is_short_and_events_were_not_shipped(
 
 
 def test_a_machine_keeps_its_number(tmp_path: Path) -> None:
-    first = Machine.of(str(tmp_path))
-    assert Machine.of(str(tmp_path)) == first
+    first = ShippingMachine.of(str(tmp_path))
+    assert ShippingMachine.of(str(tmp_path)) == first
     assert len(first.id) == 32
     assert (tmp_path / "machine").stat().st_mode & 0o777 == 0o600
 

@@ -14,7 +14,7 @@ from hookline.daemon.frames import Request
 from hookline.daemon.lifecycle import Daemon
 from hookline.daemon.log import Log
 from hookline.daemon.process import start_clean
-from hookline.daemon.server import Limits
+from hookline.daemon.server import ServerLimits
 from hookline.model.outcome import Reply
 from hookline.processes import run
 
@@ -73,7 +73,7 @@ def main() -> int:
         grace=options.get("grace", 30.0),
         stuck=options.get("stuck", 30.0),
         stays=options.get("stays", True),
-        limits=Limits(**options.get("limits", {})),
+        limits=ServerLimits(**options.get("limits", {})),
         log=Log(),
     )
     with asyncio.Runner() as runner:

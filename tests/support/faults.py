@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 import hookline
 from hookline import client
 from hookline._version import __version__
-from hookline.daemon.control import Status, ask_status
+from hookline.daemon.control import DaemonStatus, ask_status
 from hookline.daemon.instance import find_run_dir
 from hookline.model.outcome import Reply
 from hookline.pipeline.parts import journal_file
-from hookline.store.journal.writer import Writer
+from hookline.store.journal.writer import JournalWriter
 from support.clients import claude_code
 from support.clients.effects import Does, Effect
 from support.serving import eventually
@@ -176,19 +176,19 @@ class World:
         file = self.state / "logs/daemon.log"
         return file.read_text() if file.exists() else ""
 
-    def status(self) -> Status | None:
+    def status(self) -> DaemonStatus | None:
         return ask_status(str(self.state), version=self.version)
 
-    def daemon(self) -> Status:
+    def daemon(self) -> DaemonStatus:
         """The daemon, started by an event if there is none."""
 
-        def found() -> Status | None:
+        def found() -> DaemonStatus | None:
             # One that has just answered its client may be about to take the place.
             if not self.serving():
                 self.ask("true")
             return self.status()
 
-        daemon: Status = eventually(found)
+        daemon: DaemonStatus = eventually(found)
         return daemon
 
     def stop(self) -> None:
@@ -230,7 +230,7 @@ class World:
 
     def _took_in(self) -> bool:
         """Whether nobody else was writing."""
-        writer = Writer(self.journal)
+        writer = JournalWriter(self.journal)
         try:
             return not writer.write(())
         finally:

@@ -16,7 +16,7 @@ from hookline.model.outcome import Outcome, Reply, Run
 from hookline.model.tools import tool
 from hookline.store.journal.group_commit import SqliteJournal
 from hookline.store.journal.postgres import Spool, watermark
-from hookline.store.journal.reader import Filter, Reader
+from hookline.store.journal.reader import Filter, JournalReader
 
 __all__ = [
     "a_journal",
@@ -105,7 +105,7 @@ async def a_journal(
 
 def all_rows(path: Path | str, **wanted: Any) -> list[Recorded]:
     """Everything in a journal, oldest first."""
-    with Reader(str(path)) as reader:
+    with JournalReader(str(path)) as reader:
         return list(reader.query(Filter(limit=1_000_000, after_seq=0, **wanted)))
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from hookline._version import __version__
 from hookline.client.thin_io import find_run_dir
-from hookline.daemon.control import Status, ask_status
+from hookline.daemon.control import DaemonStatus, ask_status
 from hookline.daemon.frames import encode_request
 from hookline.daemon.instance import connect
 
@@ -158,7 +158,7 @@ class Daemons:
         self._talks.append(talk)
         return talk.send(request(payload, *words, **fields))
 
-    def status(self, pid: int | None = None) -> Status | None:
+    def status(self, pid: int | None = None) -> DaemonStatus | None:
         found = ask_status(self.home, version=__version__)
         return found if found is None or pid in {None, found.pid} else None
 

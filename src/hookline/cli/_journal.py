@@ -128,15 +128,15 @@ def wanted(given: Mapping[str, Any], *, limit: int) -> Filter:
 @contextmanager
 def opened(home: str, dsn: str | None) -> Iterator[JournalReader]:
     """The journal of a state directory, or of many machines. Raises HooklineError."""
-    from hookline.store.journal.reader import NoJournal, Reader
+    from hookline.store.journal.reader import JournalReader, NoJournal
 
     if dsn is not None:
         from hookline.store.journal.postgres import PostgresReader
 
-        reader: Reader | PostgresReader = PostgresReader(dsn)
+        reader: JournalReader | PostgresReader = PostgresReader(dsn)
     else:
         try:
-            reader = Reader(journal_file(home))
+            reader = JournalReader(journal_file(home))
         except NoJournal as error:
             raise _switched_off(home) or error from error
     try:

@@ -90,14 +90,14 @@ def _redact(text: str) -> str:
     return redact(text).text
 
 
-class _Words(Struct, frozen=True, kw_only=True):
+class _ServeOptions(Struct, frozen=True, kw_only=True):
     home: str | None
     fd: int | None
     idle: float
     once: bool
 
 
-def _parse(argv: Sequence[str]) -> _Words:
+def _parse(argv: Sequence[str]) -> _ServeOptions:
     words = iter(word for word in argv if word != "--once")
     given = {}
     for word in words:
@@ -114,4 +114,4 @@ def _parse(argv: Sequence[str]) -> _Words:
         raise HooklineError(_USAGE)
     if home is not None and not os.path.isabs(home):
         raise HooklineError(f"--home takes a whole path; {_USAGE}")
-    return _Words(home=home, fd=fd, idle=idle, once=once)
+    return _ServeOptions(home=home, fd=fd, idle=idle, once=once)

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline import registry
-from hookline.cli._ending import run
+from hookline.cli._signals import run
 from hookline.client.thin_io import deliver, find_number
 from hookline.config.discover import home_dir, project_root
 from hookline.model.errors import HooklineError, nearest, sentence
@@ -21,7 +21,7 @@ from hookline.model.native import NativeEntry
 from hookline.model.outcome import Reply
 from hookline.model.ports import Caller, Client
 from hookline.pipeline.adaptation import Adaptation, ask_hook
-from hookline.pipeline.call import find_joint_client, parse_seconds
+from hookline.pipeline.call import find_joint_client, parse_seconds, refuse
 from hookline.pipeline.judge import hook_depth
 
 __all__ = ["Options", "command", "main", "parse"]
@@ -183,11 +183,7 @@ async def _answer(
 
 
 def _refuse(client: Client | None, on: str | None, what: str) -> Reply:
-    reason = f"hookline could not ask the hook for this: {sentence(what)}"
-    if client is None:
-        # Without a caller only the exit code is left, and 2 blocks wherever anything does.
-        return Reply(stderr=f"{reason}\n".encode(errors="replace"), exit_code=2)
-    return client.refuse(on, reason)
+    return refuse(client, on, f"hookline could not ask the hook for this: {sentence(what)}")
 
 
 class _Raw(click.Command):

@@ -13,7 +13,7 @@ import click
 from hookline._version import __version__
 from hookline.cli._output import print_json
 from hookline.cli._terminal import confirm, guard_weakening
-from hookline.daemon.control import Status, ask_status, wait_until
+from hookline.daemon.control import DaemonStatus, ask_status, wait_until
 from hookline.daemon.control import stop as stop_daemon
 from hookline.daemon.instance import find_holder
 from hookline.daemon.lifecycle import IDLE
@@ -148,14 +148,14 @@ def _answers(home: str) -> bool:
     return ask_status(home, version=__version__) is not None
 
 
-def _found(home: str) -> Status:
+def _found(home: str) -> DaemonStatus:
     found = ask_status(home, version=__version__)
     if found is None:
         raise HooklineError("the daemon went away again; `hookline daemon logs` may say why")
     return found
 
 
-def _tell(home: str, found: Status | None, as_json: bool) -> None:
+def _tell(home: str, found: DaemonStatus | None, as_json: bool) -> None:
     held = None if found is not None else find_holder(home, __version__)
     if as_json:
         nobody = {"pid": held.pid if held else None, "version": __version__}
@@ -170,11 +170,11 @@ def _tell(home: str, found: Status | None, as_json: bool) -> None:
         click.echo("no daemon is running; it starts by itself with the next event")
 
 
-def _as_json(found: Status) -> dict[str, object]:
+def _as_json(found: DaemonStatus) -> dict[str, object]:
     return {name: getattr(found, name) for name in found.__struct_fields__}
 
 
-def _tell_status(found: Status) -> None:
+def _tell_status(found: DaemonStatus) -> None:
     click.echo(f"{click.style('running', fg='green', bold=True)}: process {found.pid}")
     minutes = f"{found.uptime / 60:.0f} min" if found.uptime >= 90 else f"{found.uptime:.0f} s"
     click.echo(f"  version {visible(found.version)}, for {minutes}")

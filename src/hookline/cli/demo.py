@@ -26,7 +26,7 @@ from hookline.model.outcome import Outcome
 from hookline.model.text import visible
 from hookline.pipeline.judge import judge
 from hookline.pipeline.parts import journal_file
-from hookline.store.journal.reader import Filter, Reader
+from hookline.store.journal.reader import Filter, JournalReader
 
 __all__ = ["command"]
 
@@ -238,7 +238,7 @@ def _seconds(argv: list[str], scratch: Path) -> float:
 
 def _tell(first: float, warm: float, bare: float, state: Path) -> None:
     click.secho("As agents ask: the client, and the daemon it starts.", italic=True, dim=True)
-    with Reader(journal_file(str(state))) as journal:
+    with JournalReader(journal_file(str(state))) as journal:
         newest = journal.query(Filter(limit=1))
     for last in newest:
         click.echo(f"{last.verdict}   {last.native_event} of {last.dialect}: {last.subject}")

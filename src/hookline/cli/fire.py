@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from hookline import registry
 from hookline.app import App, open_app
-from hookline.cli._ending import run
 from hookline.cli._output import print_json, print_outcome
+from hookline.cli._signals import run
 from hookline.model.answers import deny
 from hookline.model.errors import HooklineError
 from hookline.model.events import EVENTS, Event, Other

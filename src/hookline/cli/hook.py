@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from hookline.cli._ending import ENDINGS, INTERRUPT, Ended, noted, run_light, watched
+from hookline.cli._signals import ENDINGS, INTERRUPT, Ended, limit_time, note_signals, run_light
 from hookline.client.thin_io import (
     GRACE,
     Signals,
@@ -32,7 +32,7 @@ from hookline.pipeline.parts import BriefJournals, Parts
 if TYPE_CHECKING:
     import click
 
-__all__ = ["alone", "command", "main"]
+__all__ = ["command", "main", "main_alone"]
 
 
 def main(argv: Sequence[str], began: float | None = None) -> int:
@@ -44,15 +44,15 @@ def main(argv: Sequence[str], began: float | None = None) -> int:
     until = began + time_limit(argv)
     cwd = os.fsdecode(find_directory()[0])
     call = Call(argv=argv, payload=b"", env=dict(os.environ), cwd=cwd, arrived=began)
-    with noted():
+    with note_signals():
         try:
             # What judges should be over by then; what has not come back gets no longer.
-            with watched(until - monotonic() + GRACE / 2, lambda: _give_up(call)):
+            with limit_time(until - monotonic() + GRACE / 2, lambda: _give_up(call)):
                 call = replace(call, payload=_read(until))
                 reply = run_light(_answer(call))
         except (Exception, KeyboardInterrupt) as exc:
             reply = _begin(call).refuse(exc)
-        with noted(INTERRUPT, *ENDINGS):
+        with note_signals(INTERRUPT, *ENDINGS):
             code = _hand_over(call, reply, max(until, monotonic() + GRACE))
         _end_sessions(call, code, until)
         return code
@@ -89,7 +89,7 @@ def _give_up(call: Call) -> None:
     os._exit(_hand_over(call, reply, monotonic() + GRACE))
 
 
-def alone(argv: Sequence[str]) -> int:
+def main_alone(argv: Sequence[str]) -> int:
     """The same in a process that was started for this event: its time began with it."""
     from hookline.daemon.process import read_start_time
 
@@ -110,7 +110,7 @@ def _end_sessions(call: Call, code: int, until: float) -> None:
         home = call.options.home
         left = until - monotonic()
         if left > 0 and home and os.path.isdir(os.path.join(home, "open-sessions")):
-            with watched(left, lambda: os._exit(code)):
+            with limit_time(left, lambda: os._exit(code)):
                 run_light(_conclude_sessions(home))
 
 

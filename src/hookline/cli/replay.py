@@ -12,7 +12,6 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from hookline.app import App, open_app
-from hookline.cli._ending import run
 from hookline.cli._failing import trouble
 from hookline.cli._journal import (
     dsn_option,
@@ -23,6 +22,7 @@ from hookline.cli._journal import (
     wanted,
 )
 from hookline.cli._output import print_json
+from hookline.cli._signals import run
 from hookline.config.discover import NAMES, project_root
 from hookline.explaining.cases import Case, case_in, case_of
 from hookline.explaining.judging import Judge

@@ -16,20 +16,7 @@ TYPE_CHECKING = False  # spares us the import of typing
 if TYPE_CHECKING:
     import signal as _signal
 
-    from hookline.client.thin_io import (
-        GRACE,
-        Refused,
-        Signals,
-        Talk,
-        Unanswered,
-        deliver,
-        find_directory,
-        find_run_dir,
-        hold_standard_descriptors,
-        is_ours_alone,
-        read_payload,
-        wait,
-    )
+    from hookline.client import thin_io as io
 
     Reply = tuple[bytes, bytes, int]
     Words = tuple[str | None, str | None]
@@ -37,20 +24,7 @@ if TYPE_CHECKING:
 else:
     import _signal
 
-    from thin_io import (
-        GRACE,
-        Refused,
-        Signals,
-        Talk,
-        Unanswered,
-        deliver,
-        find_directory,
-        find_run_dir,
-        hold_standard_descriptors,
-        is_ours_alone,
-        read_payload,
-        wait,
-    )
+    import thin_io as io
 
 ACKNOWLEDGED_IN = 0.25
 SILENT_FOR = 2.0
@@ -72,24 +46,24 @@ def main() -> int:
     """Answers the event on stdin; returns the exit code."""
     started = time.monotonic()
     if len(sys.argv) < 3 or sys.argv[2] != "hook":
-        hold_standard_descriptors()
+        io.hold_standard_descriptors()
         usage = b"usage: thin.py PYTHON hook DIALECT [EVENT] [options]\n"
-        deliver(b"", usage, started + 1)
+        io.deliver(b"", usage, started + 1)
         return 64
     words, values = _sorted_out(sys.argv[3:])
     deadline = started + _allowance(values.get("--timeout"))
     cwd, gone, why = b"", True, ""
     try:
-        hold_standard_descriptors()
-        Signals.heed()
-        cwd, gone = find_directory()
+        io.hold_standard_descriptors()
+        io.Signals.heed()
+        cwd, gone = io.find_directory()
         out, err, code = _ask(cwd, values, started, deadline)
-        if deliver(out, err, deadline):
+        if io.deliver(out, err, deadline):
             return code
     except BaseException as exc:  # whatever it is, a gate closes
-        why = str(exc) if isinstance(exc, Unanswered) else f"{type(exc).__name__}: {exc}"
+        why = str(exc) if isinstance(exc, io.Unanswered) else f"{type(exc).__name__}: {exc}"
     # Not before the error has let go of the payload, which may have taken all the memory.
-    Signals.give_back()
+    io.Signals.give_back()
     if not why:
         return _report_undelivered(words)
     return _give_last_answer(words, values, None if gone else cwd, why)
@@ -131,9 +105,9 @@ def _ask(cwd: bytes, values: dict[str, str], started: float, deadline: float) ->
     umask = posix.umask(0o077)
     context = [cwd, b"%d" % umask, b"%d" % len(words), *words]
     context += [b"%d" % len(variables), *variables]
-    payload = read_payload(0, deadline)
+    payload = io.read_payload(0, deadline)
     if payload is None:
-        raise Unanswered("the payload did not come to its end in time")
+        raise io.Unanswered("the payload did not come to its end in time")
     context.append(payload)
     attempt = b"1"
     once = posix.environ.get(b"HOOKLINE_NO_DAEMON") == b"1"
@@ -143,14 +117,14 @@ def _ask(cwd: bytes, values: dict[str, str], started: float, deadline: float) ->
         if daemon is not None:
             request = _frame(version, event_id, attempt, _spent(started), context)
             try:
-                return Talk(daemon, request).converse(deadline, acknowledged_by, SILENT_FOR)
-            except Refused:
+                return io.Talk(daemon, request).converse(deadline, acknowledged_by, SILENT_FOR)
+            except io.Refused:
                 pass
-            except Unanswered:
+            except io.Unanswered:
                 attempt = b"2"
             daemon.close()
-        if Signals.told or time.monotonic() >= deadline:
-            raise Unanswered("the daemon gave no answer in time")
+        if io.Signals.told or time.monotonic() >= deadline:
+            raise io.Unanswered("the daemon gave no answer in time")
     request = _frame(version, event_id, attempt, _spent(started), context)
     return _ask_new_process(request, deadline, once=once)
 
@@ -194,13 +168,13 @@ def _dial(home: str, version: bytes, until: float) -> _socket.socket | None:
         return None
     try:
         directory = posix.open(
-            find_run_dir(home, version.decode()),
+            io.find_run_dir(home, version.decode()),
             posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW,
         )
     except OSError:
         return None
     try:
-        if not is_ours_alone(posix.fstat(directory)):
+        if not io.is_ours_alone(posix.fstat(directory)):
             return None
         # The name is short and means that directory, whatever becomes of its path.
         posix.fchdir(directory)
@@ -222,9 +196,9 @@ def _connect(socket: _socket.socket, until: float) -> bool:
             socket.connect("daemon.sock")
         except BlockingIOError:  # a full queue cannot be waited for, only tried again
             turn = time.monotonic() + 0.005
-            if turn > until or Signals.told:
+            if turn > until or io.Signals.told:
                 return False
-            wait({}, turn)
+            io.wait({}, turn)
         except OSError:
             return False
         else:
@@ -250,13 +224,13 @@ def _ask_new_process(request: bytes, deadline: float, *, once: bool) -> tuple[by
     """Ask a process that we start. Unless it answers ``once`` only, it stays as the daemon."""
     python = sys.argv[1]
     if not python.startswith("/") or not posix.access(python, posix.X_OK):
-        raise Unanswered("its Python cannot be run")
+        raise io.Unanswered("its Python cannot be run")
     ours, theirs = _socket.socketpair()
     child = posix.fork()
     if child == 0:
         _become(python, theirs.fileno(), (*SERVE, "--once") if once else SERVE)
     theirs.close()
-    talk = Talk(ours, request)
+    talk = io.Talk(ours, request)
     try:
         return talk.converse(deadline, float("inf"), float("inf"))
     except BaseException:
@@ -269,12 +243,12 @@ def _ask_new_process(request: bytes, deadline: float, *, once: bool) -> tuple[by
 
 def _hangs_up(socket: _socket.socket) -> bool:
     """Whether the other side hangs up, too, once we have: it still looks, and ends its hooks."""
-    until = time.monotonic() + GRACE
+    until = time.monotonic() + io.GRACE
     try:
         socket.shutdown(_socket.SHUT_WR)
     except OSError:
         return True  # it has already
-    while wait({socket.fileno(): POLLIN}, until, heeding=False) and time.monotonic() < until:
+    while io.wait({socket.fileno(): POLLIN}, until, heeding=False) and time.monotonic() < until:
         try:
             if not socket.recv(4096):
                 return True
@@ -324,7 +298,7 @@ def _forget_signals() -> None:
 def _give_last_answer(words: "Words", values: dict[str, str], cwd: bytes | None, why: str) -> int:
     """Say what is said when nobody answered, and why; returns the exit code."""
     row = _row(words)
-    until = time.monotonic() + GRACE
+    until = time.monotonic() + io.GRACE
     if not _may_be_configured(values, cwd):
         out, err, code = (row[2] if row else b""), UNCONFIGURED, 0
     elif row is None:
@@ -332,9 +306,9 @@ def _give_last_answer(words: "Words", values: dict[str, str], cwd: bytes | None,
         out, err, code = b"", b"hookline: " + REASON + b"\n", 2
     else:
         out, err, _, code, _ = row
-    arrived = deliver(out, err, until)
+    arrived = io.deliver(out, err, until)
     line = b"" if err.endswith(b"\n") else b"\n"
-    deliver(b"", line + f"hookline-client: {why}\n".encode(), until)
+    io.deliver(b"", line + f"hookline-client: {why}\n".encode(), until)
     return code if arrived else _report_undelivered(words)
 
 
@@ -342,7 +316,7 @@ def _report_undelivered(words: "Words") -> int:
     """The exit code when stdout could not be written: 2 closes a gate, 1 has no effect."""
     # Codex and Gemini CLI take an exit code of 2 for nothing when stderr is empty.
     line = b"hookline: the answer could not be written to stdout\n"
-    deliver(b"", line, time.monotonic() + GRACE)
+    io.deliver(b"", line, time.monotonic() + io.GRACE)
     row = _row(words)
     return 2 if row is None or row[4] else 1
 

@@ -14,11 +14,11 @@ from msgspec import Struct
 from hookline._version import __version__
 from hookline.client.thin_io import Talk, Unanswered
 from hookline.daemon.frames import encode_request
-from hookline.daemon.instance import Holder, connect, find_holder, is_held_by, peer_pid
+from hookline.daemon.instance import LockHolder, connect, find_holder, is_held_by, peer_pid
 from hookline.model.errors import HooklineError
 from hookline.model.outcome import Reply
 
-__all__ = ["GRACE", "Status", "ask", "ask_status", "stop", "wait_until"]
+__all__ = ["GRACE", "DaemonStatus", "ask", "ask_status", "stop", "wait_until"]
 
 GRACE = 30.0
 """Seconds that running events get when the daemon is told to end."""
@@ -29,7 +29,7 @@ _LAST = 10.0
 _POLL = 0.05
 
 
-class Status(Struct, frozen=True, kw_only=True):
+class DaemonStatus(Struct, frozen=True, kw_only=True):
     """What a daemon says of itself."""
 
     pid: int
@@ -66,18 +66,18 @@ def ask(home: str, argv: tuple[str, ...], *, version: str, timeout: float = 2.0)
     return None
 
 
-def ask_status(home: str, *, version: str, timeout: float = 2.0) -> Status | None:
+def ask_status(home: str, *, version: str, timeout: float = 2.0) -> DaemonStatus | None:
     """What the daemon says of itself; None when there is none that answers."""
     reply = ask(home, ("daemon", "status"), version=version, timeout=timeout)
     if reply is None:
         return None
     try:
-        return msgspec.json.decode(reply.stdout, type=Status)
+        return msgspec.json.decode(reply.stdout, type=DaemonStatus)
     except msgspec.MsgspecError:
         return None
 
 
-def stop(home: str, found: Holder) -> bool:
+def stop(home: str, found: LockHolder) -> bool:
     """Ends the daemon from outside; whether it had to be killed.
 
     Raises HooklineError when it does not end, or may be another process.
@@ -117,7 +117,7 @@ def _open_process(pid: int) -> Iterator[Callable[[signal.Signals], None]]:
         os.close(process)
 
 
-def _check_holder(home: str, found: Holder) -> None:
+def _check_holder(home: str, found: LockHolder) -> None:
     """Raises HooklineError unless the system says, too, that this process is the daemon.
 
     Anything can be written into a file, and in a container that shares the home the same number is

@@ -79,7 +79,7 @@ Respond = Callable[[Request], Awaitable[Reply]]
 """What answers a request. Cancelled when nobody waits for the answer any more."""
 
 
-class _Call(Struct, frozen=True):
+class _CallContext(Struct, frozen=True):
     """What is the same for every event of an agent: where it is, and with what it calls."""
 
     cwd: str
@@ -96,9 +96,9 @@ class CallCache:
     """
 
     def __init__(self) -> None:
-        self._kept: list[tuple[bytes, _Call]] = []
+        self._kept: list[tuple[bytes, _CallContext]] = []
 
-    def read(self, got: bytes | bytearray, at: int, end: int) -> tuple[int, _Call]:
+    def read(self, got: bytes | bytearray, at: int, end: int) -> tuple[int, _CallContext]:
         """The call that begins here, and where it ends. Raises FrameError."""
         for index, (raw, call) in enumerate(self._kept):
             if got.startswith(raw, at, end):
@@ -196,7 +196,7 @@ def _read_request(
     )
 
 
-def _read_call(got: bytes | bytearray, at: int, end: int) -> tuple[int, _Call]:
+def _read_call(got: bytes | bytearray, at: int, end: int) -> tuple[int, _CallContext]:
     at, (cwd, umask, count) = _read_fields(got, at, end, 3)
     at, words = _read_fields(got, at, end, _read_number(count))
     at, (count,) = _read_fields(got, at, end, 1)
@@ -208,7 +208,9 @@ def _read_call(got: bytes | bytearray, at: int, end: int) -> tuple[int, _Call]:
         if found and name:
             env[name] = value
     argv = tuple([str(word, "utf-8", "surrogateescape") for word in words])
-    call = _Call(str(cwd, "utf-8", "surrogateescape"), _read_number(umask) & 0o777, argv, env)
+    call = _CallContext(
+        str(cwd, "utf-8", "surrogateescape"), _read_number(umask) & 0o777, argv, env
+    )
     return at, call
 
 

@@ -20,8 +20,8 @@ from hookline.model.errors import HooklineError
 
 __all__ = [
     "Claim",
-    "Holder",
     "InstanceError",
+    "LockHolder",
     "claim",
     "connect",
     "find_holder",
@@ -50,7 +50,7 @@ class InstanceError(HooklineError):
     """The directory of the daemon cannot be used."""
 
 
-class Holder(Struct, frozen=True):
+class LockHolder(Struct, frozen=True):
     """Who holds the lock, as the lock file says."""
 
     pid: int
@@ -197,14 +197,14 @@ def _take_lock(directory: int) -> int | None:
 
 
 def _sign(lock: int, version: str) -> None:
-    told = msgspec.json.encode(Holder(os.getpid(), version, time.time()))
+    told = msgspec.json.encode(LockHolder(os.getpid(), version, time.time()))
     # Only for people to read: on a full disk there is a daemon all the same.
     with suppress(OSError):
         os.ftruncate(lock, 0)
         os.pwrite(lock, told, 0)
 
 
-def find_holder(home: str, version: str) -> Holder | None:
+def find_holder(home: str, version: str) -> LockHolder | None:
     """Who holds the lock, if anybody does; its process may be anything but gone."""
     with suppress(OSError, msgspec.MsgspecError):
         lock = os.open(
@@ -213,7 +213,7 @@ def find_holder(home: str, version: str) -> Holder | None:
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return msgspec.json.decode(os.pread(lock, 4096, 0), type=Holder)
+            return msgspec.json.decode(os.pread(lock, 4096, 0), type=LockHolder)
         finally:
             os.close(lock)
     return None

@@ -17,7 +17,7 @@ from typing import Any
 from hookline.daemon.frames import Request, Respond
 from hookline.model.outcome import Reply
 
-__all__ = ["STUCK", "Deliver", "Done", "Job", "Judge", "Watchdog"]
+__all__ = ["STUCK", "Deliver", "Done", "Job", "JudgingThread", "Watchdog"]
 
 STUCK = 30.0
 """Seconds without a turn of either loop after which the process is ended."""
@@ -32,7 +32,7 @@ Done = Callable[[BaseException | None], None]
 """Hears on the main thread that a job ended, and by which error if by any."""
 
 
-class Judge:
+class JudgingThread:
     """Judges requests on its thread. All of its methods are for the main one."""
 
     def __init__(
@@ -125,7 +125,9 @@ class Job:
 
     __slots__ = ("_claim", "_deliver", "_done", "_judge", "_request", "_task")
 
-    def __init__(self, judge: Judge, request: Request, deliver: Deliver, done: Done) -> None:
+    def __init__(
+        self, judge: JudgingThread, request: Request, deliver: Deliver, done: Done
+    ) -> None:
         self._judge = judge
         self._request: Request | None = request
         self._deliver = deliver
@@ -176,7 +178,9 @@ class Watchdog:
     every thread was: names of files and functions, and numbers of lines.
     """
 
-    def __init__(self, judge: Judge, limit: float, number: Callable[[], int | None]) -> None:
+    def __init__(
+        self, judge: JudgingThread, limit: float, number: Callable[[], int | None]
+    ) -> None:
         """``number`` is the descriptor that is written to at the end."""
         self._judge = judge
         self._limit = limit

@@ -16,10 +16,10 @@ import msgspec
 from hookline._version import __file__ as _version_file
 from hookline._version import __version__
 from hookline.daemon.connection import SILENCE
-from hookline.daemon.control import GRACE, Status
+from hookline.daemon.control import GRACE, DaemonStatus
 from hookline.daemon.frames import Request, Respond
 from hookline.daemon.instance import Claim, InstanceError, claim
-from hookline.daemon.judging import STUCK, Judge, Watchdog
+from hookline.daemon.judging import STUCK, JudgingThread, Watchdog
 from hookline.daemon.log import Log
 from hookline.daemon.process import (
     count_descriptors,
@@ -31,7 +31,7 @@ from hookline.daemon.process import (
     silence,
     trim_memory,
 )
-from hookline.daemon.server import FORGET, Limits, Server
+from hookline.daemon.server import FORGET, Server, ServerLimits
 from hookline.model.outcome import Reply
 
 __all__ = ["IDLE", "Daemon", "find_home"]
@@ -72,7 +72,7 @@ class Daemon:
         grace: float = GRACE,
         stuck: float = STUCK,
         stays: bool = True,
-        limits: Limits | None = None,
+        limits: ServerLimits | None = None,
         log: Log | None = None,
         look_after: Callable[[str], Awaitable[None]] | None = None,
         on_end: Callable[[], Awaitable[None]] | None = None,
@@ -102,7 +102,7 @@ class Daemon:
         self._told_to_end = False
         self._has_settled = False
         self._is_frozen = False
-        self._judge: Judge
+        self._judge: JudgingThread
         self._server: Server
         self._watchdog: Watchdog
         self._end: asyncio.Future[str]
@@ -112,7 +112,7 @@ class Daemon:
         loop = asyncio.get_running_loop()
         self._end = loop.create_future()
         keep_memory()  # before there is a second thread
-        self._judge = Judge(
+        self._judge = JudgingThread(
             loop, self._respond, look_after=self._look_after_sessions, on_end=self._on_end
         )
         self._server = Server(
@@ -250,10 +250,10 @@ class Daemon:
             return Reply(stderr=b"a daemon answers `daemon status` only\n", exit_code=64)
         return Reply(stdout=msgspec.json.encode(self.status()))
 
-    def status(self) -> Status:
+    def status(self) -> DaemonStatus:
         """What this daemon says of itself."""
         server, counts = self._server, self._server.counts
-        return Status(
+        return DaemonStatus(
             pid=os.getpid(),
             version=__version__,
             uptime=round(monotonic() - self._began, 3),

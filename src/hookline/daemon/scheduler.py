@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from hookline.daemon.frames import Request
 
-__all__ = ["SMALL", "Budget", "RecentSessions", "Scheduler", "find_depth", "find_session"]
+__all__ = ["SMALL", "MemoryBudget", "RecentSessions", "Scheduler", "find_depth", "find_session"]
 
 SMALL = 1 << 18
 """Requests up to here are always taken in: no large one that stalls may hold up ordinary events."""
@@ -165,7 +165,7 @@ class _Level:
         return start
 
 
-class Budget:
+class MemoryBudget:
     """Room for the bytes of requests and answers, given in the order in which it was asked for."""
 
     def __init__(self, limit: int) -> None:

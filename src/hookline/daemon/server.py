@@ -18,11 +18,11 @@ from msgspec import Struct
 from hookline.daemon.connection import SILENCE, Connection
 from hookline.daemon.frames import CallCache, Request
 from hookline.daemon.instance import peer_uid
-from hookline.daemon.judging import Judge
-from hookline.daemon.scheduler import Budget, RecentSessions, Scheduler
+from hookline.daemon.judging import JudgingThread
+from hookline.daemon.scheduler import MemoryBudget, RecentSessions, Scheduler
 from hookline.model.outcome import Reply
 
-__all__ = ["FORGET", "Counts", "Limits", "Server"]
+__all__ = ["FORGET", "Counts", "Server", "ServerLimits"]
 
 FORGET = 60.0
 """Seconds after the last request for which nothing of anybody's environment is kept."""
@@ -36,7 +36,7 @@ _SAID_AGAIN = 60.0
 _BREATH = 0.1  # seconds without accepting when there are no descriptors left
 
 
-class Limits(Struct, frozen=True, kw_only=True):
+class ServerLimits(Struct, frozen=True, kw_only=True):
     """How much is taken on at once. The rest waits, or is sent to be answered elsewhere."""
 
     # Most of these only wait for a program of theirs. Far fewer would let a handful of slow hooks
@@ -61,11 +61,11 @@ class Server:
 
     def __init__(
         self,
-        judge: Judge,
+        judge: JudgingThread,
         *,
         version: str,
         note: Callable[[str], None],
-        limits: Limits | None = None,
+        limits: ServerLimits | None = None,
         own_answers: Mapping[tuple[str, ...], Callable[[Request], Reply]] | None = None,
         on_request: Callable[[Request], None] = lambda request: None,
         on_answer: Callable[[], None] = lambda: None,
@@ -81,9 +81,9 @@ class Server:
         self.note = note
         self.own_answers = own_answers or {}
         """Who answers a question about the daemon itself, by its first word."""
-        limits = limits or Limits()
+        limits = limits or ServerLimits()
         self.scheduler = Scheduler(at_once=limits.at_once, waiting=limits.waiting)
-        self.budget = Budget(limits.held)
+        self.budget = MemoryBudget(limits.held)
         self.calls = CallCache()
         self.counts = Counts()
         self.last_request = monotonic()

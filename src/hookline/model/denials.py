@@ -16,7 +16,7 @@ __all__ = [
     "DeniedAct",
     "after_prompt",
     "call_digest",
-    "recalled",
+    "join_denials",
     "with_denial",
     "without_call",
 ]
@@ -87,6 +87,6 @@ def after_prompt(denials: tuple[Denial, ...]) -> tuple[Denial, ...]:
     return tuple(each if each.prompted else replace(each, prompted=True) for each in denials)
 
 
-def recalled(memories: Iterable[tuple[Denial, ...]]) -> tuple[Denial, ...]:
+def join_denials(memories: Iterable[tuple[Denial, ...]]) -> tuple[Denial, ...]:
     """All that is remembered under any of a session's names, each once."""
     return tuple(dict.fromkeys(each for denials in memories for each in denials))

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from enum import IntEnum, StrEnum
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -120,7 +120,7 @@ class Start(Struct, frozen=True, kw_only=True):
     """Any exit code but 0 and 2 is a failure, whatever it printed."""
 
 
-class Hook(Struct, frozen=True, kw_only=True):
+class Hook(Struct, frozen=True, kw_only=True, dict=True):
     """One entry of a config."""
 
     name: str
@@ -175,6 +175,11 @@ class Hook(Struct, frozen=True, kw_only=True):
 
     def doing(self) -> str:
         """A digest of what it does and how, whenever that is and whatever its failure means."""
+        return self._doing
+
+    @cached_property
+    def _doing(self) -> str:
+        # Every event that it runs on has it written down.
         entry = {
             "kind": self.handler.kind,
             "values": self.handler.values,

@@ -313,7 +313,7 @@ async def needs_loop() -> None:
 # A payload is read once, though two ask what is in it: who is calling, and what happened.
 
 
-class _Latest:
+class _LatestPayload:
     """The payload that was looked at last, and what was in it."""
 
     __slots__ = ("read",)
@@ -323,7 +323,7 @@ class _Latest:
 
 
 _NONE: tuple[bytes, Any] = (b"", None)
-_latest = _Latest()
+_latest = _LatestPayload()
 
 
 def peek_payload(payload: bytes) -> Any:
@@ -336,5 +336,5 @@ def peek_payload(payload: bytes) -> Any:
 def take_payload(payload: bytes) -> Any:
     """The same for who goes on with it: nothing of it is kept here. Raises as msgspec."""
     read, _latest.read = _latest.read, _NONE
-    # By identity: it is this very payload that was peek_payload at, and nobody had it since.
+    # By identity: it is this very payload that was peeked at, and nobody had it since.
     return read[1] if read[0] is payload and payload else msgspec.json.decode(payload)

@@ -38,6 +38,7 @@ __all__ = [
     "find_words",
     "parse_line",
     "parse_seconds",
+    "refuse",
     "time_limit",
 ]
 
@@ -252,10 +253,7 @@ class Exchange:
         )
         self.outcome = None
         reason = f"hookline could not judge this: {sentence(self.failure)}{advice}"
-        if self.client is None:
-            # Without a caller only the exit code is left, and 2 blocks wherever anything does.
-            return Reply(stderr=f"{reason}\n".encode(errors="replace"), exit_code=2)
-        return self.client.refuse(self.name, reason)
+        return refuse(self.client, self.name, reason)
 
     def report(self, app: "App") -> Reply:
         """A refusal, as for all that is no event, and the report for whoever tests the line."""
@@ -298,6 +296,14 @@ class Exchange:
             return replace(reply, stderr=reply.stderr + f"hookline: {warning}\n".encode())
         notices = (*self.outcome.answer.notice, warning)
         return self.client.encode(self.outcome.with_notices(*notices))
+
+
+def refuse(client: Client | None, event: str | None, reason: str) -> Reply:
+    """What is said when there is no outcome, to a client that may be nobody we know."""
+    if client is not None:
+        return client.refuse(event, reason)
+    # Then only the exit code is left, and 2 blocks wherever anything does.
+    return Reply(stderr=f"{reason}\n".encode(errors="replace"), exit_code=2)
 
 
 def find_joint_client(

@@ -34,7 +34,7 @@ _Standard = Callable[[Answer, Answer, bool], bool]
 _LOOKED_AT = ("command", "path", "url", "query", "content", "old", "new", "mcp")
 
 
-class _Reader(Struct, frozen=True):
+class _PossibleReader(Struct, frozen=True):
     """One of the possible readers, with the event as it means it."""
 
     dialect: Dialect
@@ -44,7 +44,7 @@ class _Reader(Struct, frozen=True):
     def row(self) -> EventSupport | None:
         return self.dialect.support.find(self.event.native_event)
 
-    def said(self, outcome: Outcome) -> Reply:
+    def encode(self, outcome: Outcome) -> Reply:
         return self.dialect.encode(self.own(outcome))
 
     def own(self, outcome: Outcome) -> Outcome:
@@ -78,7 +78,7 @@ class JointClient:
         self.ids = callers.ids
         self.notes = callers.notes()
         self._dialects = [registry.dialect(name) for name in callers.readers]
-        self._readers: list[_Reader] = []
+        self._readers: list[_PossibleReader] = []
 
     @property
     def support(self) -> Support:
@@ -96,7 +96,7 @@ class JointClient:
     def decode(self, payload: bytes, event: str | None) -> Event:
         """The event, with all that any of them would see in it. Raises DecodeError."""
         read = [(each, *_decode(each, payload, event)) for each in self._dialects]
-        self._readers = [_Reader(each, own) for each, own, row in read if own and row]
+        self._readers = [_PossibleReader(each, own) for each, own, row in read if own and row]
         if not self.callers.is_certain:
             raise DecodeError(
                 "the payload does not tell who is calling; name it: `hookline hook DIALECT`"
@@ -107,11 +107,11 @@ class JointClient:
         self._readers, others = [], []
         for each, own, row in read:
             if own and (own.event_id() == meant or (event is None and row)):
-                self._readers.append(_Reader(each, own))
+                self._readers.append(_PossibleReader(each, own))
             elif native := _find_native(each, None, meant):
-                self._readers.append(_Reader(each, each.decode(payload, native)))
+                self._readers.append(_PossibleReader(each, each.decode(payload, native)))
             elif own:
-                others.append(_Reader(each, own))
+                others.append(_PossibleReader(each, own))
         self._readers = self._readers or others
         events = [client.event for client in self._readers]
         events = events or [self._dialects[0].decode(payload, event)]  # raises what is wrong
@@ -152,7 +152,7 @@ class JointClient:
         """What each of them obeys at least as strictly as its own words."""
         if len(self._readers) == 1:
             return self._readers[0].dialect.encode(outcome)
-        own = [client.said(outcome) for client in self._readers]
+        own = [client.encode(outcome) for client in self._readers]
         meant = self._meant(own)
         unsure = _adds_keys(outcome) and outcome.verdict < Verdict.DENY
         # Whoever is denied needs no more than that, and words beside it are words to trip over.
@@ -168,7 +168,7 @@ class JointClient:
         if not outcome.event.gate or outcome.event.continues:
             return own[0]  # there is nothing to close, and what failed must keep nobody going
         denial = replace(outcome, answer=deny(self._why(outcome)), final=None)
-        return self._find_denial([client.said(denial) for client in self._readers], meant)
+        return self._find_denial([client.encode(denial) for client in self._readers], meant)
 
     def _meant(self, own: Sequence[Reply]) -> list[Answer]:
         return [client.hears(reply) for client, reply in zip(self._readers, own, strict=True)]
@@ -267,7 +267,7 @@ class JointClient:
         pairs = [(each, _find_native(each, names.get(each.id, event), meant)) for each in dialects]
         known = [(each, name) for each, name in pairs if name]
         gates = ((each, name) for each in dialects for name in _list_gates(each))
-        self._readers = [_Reader(each, _blank(each, name)) for each, name in known or gates]
+        self._readers = [_PossibleReader(each, _blank(each, name)) for each, name in known or gates]
         own = [each.dialect.refuse(each.event.native_event, reason) for each in self._readers]
         if len(own) == 1:
             return own[0]

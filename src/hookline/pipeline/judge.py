@@ -14,7 +14,7 @@ from hookline.app import App
 from hookline.config.discover import project_root
 from hookline.config.types import Config
 from hookline.model.answers import PASS, Verdict
-from hookline.model.denials import Denial, recalled
+from hookline.model.denials import Denial, join_denials
 from hookline.model.errors import DecodeError, HooklineError, StateError
 from hookline.model.events import (
     Event,
@@ -255,7 +255,7 @@ async def judge_in_session(
         before.append(old)
         after.append(new)
         outcome = outcome or latched(new, event)
-        denied = recalled((denied, new.denials)) if new.denials else denied
+        denied = join_denials((denied, new.denials)) if new.denials else denied
         carried = carried or new.carried
         untold = untold or new.untold
     if outcome is None:

@@ -17,7 +17,7 @@ from hookline import registry
 from hookline.model.outcome import Substitution
 from hookline.model.ports import peek_payload
 
-__all__ = ["Callers", "EventForm", "Fit", "Form", "Likeness", "Shape", "recognise", "shape"]
+__all__ = ["Callers", "EventForm", "Fit", "Form", "Likeness", "PayloadShape", "recognise", "shape"]
 
 
 class Fit(IntEnum):
@@ -102,7 +102,7 @@ class Form(Struct, frozen=True, forbid_unknown_fields=True):
         return any(_style(each) == _style(name) for each in self.events)
 
 
-class Shape(Struct, frozen=True, forbid_unknown_fields=True):
+class PayloadShape(Struct, frozen=True, forbid_unknown_fields=True):
     """A client's payloads, and the variables that it sets for its hooks and nobody else does."""
 
     forms: tuple[Form, ...]
@@ -191,7 +191,7 @@ class Callers(Struct, frozen=True, kw_only=True):
 
 
 @cache
-def shape(name: str) -> Shape | None:
+def shape(name: str) -> PayloadShape | None:
     """What the payloads of a dialect look like; None for one that does not say."""
     # Read as data: importing every dialect only to ask costs as much as Python's own start. And
     # from the JSON that `make generate` makes of `shape.toml`, which is quicker still.
@@ -202,7 +202,7 @@ def shape(name: str) -> Shape | None:
         return None
     try:
         with open(os.path.join(folder, "shape.json"), "rb") as file:
-            return msgspec.json.decode(file.read(), type=Shape)
+            return msgspec.json.decode(file.read(), type=PayloadShape)
     except FileNotFoundError:
         return None
 
@@ -216,12 +216,12 @@ def recognise(
     """
     own = shape(named) if named else None
     if named and own is None:
-        return _alone(named)  # it cannot be told from others, so it is believed
+        return _believe(named)  # it cannot be told from others, so it is believed
     data = _object(payload)
     if data is None:
         return _unreadable(named, env)
     if named and own is not None and own.judge(data, event).fit is Fit.SURE:
-        return _alone(named)
+        return _believe(named)
     ids, why = _by_payload(named, event, data)
     if len(ids) > 1:
         ids = _by_variables(ids, named, env)
@@ -231,7 +231,7 @@ def recognise(
 
 
 @lru_cache(64)
-def _alone(named: str) -> Callers:
+def _believe(named: str) -> Callers:
     return Callers(named=named, ids=(named,))
 
 
@@ -243,7 +243,7 @@ def _object(payload: bytes) -> dict[str, Any] | None:
     return data if isinstance(data, dict) else None
 
 
-def _shapes() -> dict[str, Shape]:
+def _shapes() -> dict[str, PayloadShape]:
     return {name: found for name in registry.dialect_names() if (found := shape(name))}
 
 

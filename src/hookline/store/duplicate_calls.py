@@ -124,7 +124,7 @@ class Answered(Struct, frozen=True):
 _PASSED = Answered(PASS)
 
 
-class Claim(Protocol):
+class CallClaim(Protocol):
     """A call's place on a shelf, until it is settled."""
 
     @property
@@ -138,7 +138,7 @@ class Claim(Protocol):
 class Shelf(Protocol):
     """Where answers are kept."""
 
-    async def claim(self, arrival: Arrival, wait: float) -> Claim | None:
+    async def claim(self, arrival: Arrival, wait: float) -> CallClaim | None:
         """The place of a call; None when it is judged without one.
 
         While the first one's hooks run an equal call waits here, but no longer than ``wait``.
@@ -169,7 +169,7 @@ class Slot:
         self._shelf = shelf
         self._arrival = arrival
         self._wait = wait
-        self._claim: Claim | None = None
+        self._claim: CallClaim | None = None
         self._kept: Answered | None = None
         self.known: Answered | None = None
 
@@ -188,7 +188,7 @@ class Slot:
             self._claim.settle(self._kept if kind is None else None)
 
 
-class _Call:
+class _RememberedCall:
     """One call in memory: through which entries it came, and what the first was answered."""
 
     def __init__(self, entry: str, clock: Callable[[], float]) -> None:
@@ -235,9 +235,9 @@ class MemoryShelf:
 
     def __init__(self, *, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        self._calls: dict[bytes, _Call] = {}
+        self._calls: dict[bytes, _RememberedCall] = {}
 
-    async def claim(self, arrival: Arrival, wait: float) -> Claim | None:
+    async def claim(self, arrival: Arrival, wait: float) -> CallClaim | None:
         """As the port says."""
         if not arrival.content:
             return None
@@ -251,7 +251,7 @@ class MemoryShelf:
         while len(self._calls) >= _MOST_CALLS:
             del self._calls[next(iter(self._calls))]
         self._calls.pop(arrival.content, None)  # to become the newest
-        call = self._calls[arrival.content] = _Call(arrival.entry, self._clock)
+        call = self._calls[arrival.content] = _RememberedCall(arrival.entry, self._clock)
         return call
 
 
@@ -272,7 +272,7 @@ class DiskShelf:
         self.directory = os.path.join(home, "answers")
         self.clock = clock
 
-    async def claim(self, arrival: Arrival, wait: float) -> Claim | None:
+    async def claim(self, arrival: Arrival, wait: float) -> CallClaim | None:
         """As the port says; None also where nothing can be written."""
         if not arrival.content:
             return None

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from hookline.cli._ending import Ended, run_light
+from hookline.cli._signals import Ended, run_light
 from hookline.model.events import Stop
 from hookline.model.ports import needs_loop
 from hookline.pipeline.parts import journal_file
 from hookline.store.duplicate_calls import Arrival, DiskShelf, DuplicateCalls
-from hookline.store.journal.reader import Reader
+from hookline.store.journal.reader import JournalReader
 
 # As `python -m hookline`, but it says at the end what was loaded.
 TELLING = """
@@ -138,7 +138,7 @@ def test_an_answer_is_whole_and_in_the_journal_when_its_process_is_gone(place: P
     said = json.loads(done.stdout)
     assert said["verdict"] == "deny"
     assert reason.strip() in said["reason"]
-    (recorded,) = Reader(journal_file(str(place.state))).query()
+    (recorded,) = JournalReader(journal_file(str(place.state))).query()
     assert recorded.verdict == "deny"
 
 

@@ -18,7 +18,7 @@ import pytest
 from hookline.cli.log import _Follower
 from hookline.model.journal import Recorded
 from hookline.pipeline.parts import journal_file
-from hookline.store.journal.reader import Filter, Reader
+from hookline.store.journal.reader import Filter, JournalReader
 from support.cli import Machine
 
 RULES = """\
@@ -355,12 +355,12 @@ def test_a_new_journal_is_told_from_the_old_though_the_system_takes_them_for_one
 ) -> None:
     machine.hook(shell("old"))
     follower = _Follower(str(machine.state), None, Filter(), False)
-    with Reader(journal_file(str(machine.state))) as reader:
+    with JournalReader(journal_file(str(machine.state))) as reader:
         follower._print_new(reader, 0)
     machine.remove(machine.state / "journal")
     machine.hook(shell("new"))
     capfdbinary.readouterr()
-    with Reader(journal_file(str(machine.state))) as reader:
+    with JournalReader(journal_file(str(machine.state))) as reader:
         follower._print_new(reader, 1)
         follower._print_new(reader, 1)
     (line,) = capfdbinary.readouterr().out.splitlines()
@@ -371,18 +371,18 @@ def test_what_the_filter_left_out_is_not_looked_at_again(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
-    query = Reader.query
+    query = JournalReader.query
 
-    def watched(self: Reader, wanted: Filter) -> Sequence[Recorded]:
+    def watched(self: JournalReader, wanted: Filter) -> Sequence[Recorded]:
         if wanted.after_seq is not None and wanted.verdict:
             asked.append(wanted.after_seq)
         return query(self, wanted)
 
-    monkeypatch.setattr(Reader, "query", watched)
+    monkeypatch.setattr(JournalReader, "query", watched)
     for number in range(3):
         machine.hook(shell(f"ls {number}"))
     follower = _Follower(str(machine.state), None, Filter(verdict="deny"), False)
-    with Reader(journal_file(str(machine.state))) as reader:
+    with JournalReader(journal_file(str(machine.state))) as reader:
         follower._print_new(reader, 0)
         assert (asked, follower._after) == ([0], 3)
         machine.hook(shell("ls"))

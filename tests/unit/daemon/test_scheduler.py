@@ -5,7 +5,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.daemon.scheduler import SMALL, Budget, Scheduler
+from hookline.daemon.scheduler import SMALL, MemoryBudget, Scheduler
 
 MB = 1 << 20
 
@@ -144,7 +144,7 @@ def test_the_counts_hold_in_any_order_of_coming_and_going(
 
 
 def test_large_ones_wait_until_there_is_room() -> None:
-    budget, resumed = Budget(10 * MB), list[str]()
+    budget, resumed = MemoryBudget(10 * MB), list[str]()
     assert budget.take(8 * MB, lambda: resumed.append("a"))
     assert not budget.take(4 * MB, lambda: resumed.append("b"))
     assert not budget.take(1 * MB, lambda: resumed.append("c"))  # it came later, and would fit
@@ -156,7 +156,7 @@ def test_large_ones_wait_until_there_is_room() -> None:
 
 
 def test_one_larger_than_all_room_is_taken_alone() -> None:
-    budget, resumed = Budget(MB), list[str]()
+    budget, resumed = MemoryBudget(MB), list[str]()
     assert budget.take(5 * MB, lambda: resumed.append("a"))
     assert not budget.take(5 * MB, lambda: resumed.append("b"))
     budget.give_back(5 * MB)
@@ -164,7 +164,7 @@ def test_one_larger_than_all_room_is_taken_alone() -> None:
 
 
 def test_whoever_gives_up_lets_the_next_in() -> None:
-    budget, resumed = Budget(10 * MB), list[str]()
+    budget, resumed = MemoryBudget(10 * MB), list[str]()
 
     def second() -> None:
         resumed.append("b")
@@ -178,7 +178,7 @@ def test_whoever_gives_up_lets_the_next_in() -> None:
 
 
 def test_it_says_once_that_something_large_has_gone() -> None:
-    budget = Budget(100 * MB)
+    budget = MemoryBudget(100 * MB)
     budget.take(1000, lambda: None)
     budget.give_back(1000)
     assert not budget.has_let_go()

@@ -18,8 +18,8 @@ from hookline._version import __version__
 from hookline.daemon import connection
 from hookline.daemon.frames import LARGEST, Request, Respond
 from hookline.daemon.instance import peer_uid
-from hookline.daemon.judging import Judge
-from hookline.daemon.server import Limits, Server
+from hookline.daemon.judging import JudgingThread
+from hookline.daemon.server import Server, ServerLimits
 from hookline.model.outcome import Reply
 from support.serving import Said, request
 
@@ -67,12 +67,12 @@ class Client:
 class Place:
     """A server, its socket, and what it wrote down."""
 
-    def __init__(self, path: Path, respond: Respond, limits: Limits | None) -> None:
+    def __init__(self, path: Path, respond: Respond, limits: ServerLimits | None) -> None:
         self.path = str(path)
         self.notes: list[str] = []
         self.clients: list[Client] = []
         self.lost = 0
-        self.judge = Judge(asyncio.get_running_loop(), respond)
+        self.judge = JudgingThread(asyncio.get_running_loop(), respond)
         self.server = Server(
             self.judge,
             version=__version__,
@@ -108,7 +108,7 @@ class Place:
 
 @asynccontextmanager
 async def served(
-    path: Path, respond: Respond, limits: Limits | None = None
+    path: Path, respond: Respond, limits: ServerLimits | None = None
 ) -> AsyncIterator[Place]:
     place = Place(path / "s", respond, limits)
     try:
@@ -193,7 +193,7 @@ def test_the_acknowledgement_comes_before_the_body(tmp_path: Path) -> None:
 def test_keep_alives_go_to_those_that_run_and_those_that_wait(tmp_path: Path) -> None:
     async def go() -> None:
         gate = Gate()
-        async with served(tmp_path, gate, Limits(at_once=1)) as place:
+        async with served(tmp_path, gate, ServerLimits(at_once=1)) as place:
             clients = [await (await place.connect()).send(request(b"%d" % n)) for n in range(3)]
             for client in clients:
                 assert [(await client.next()).kind for _ in range(4)] == ["A", "K", "K", "K"]
@@ -248,7 +248,7 @@ def test_of_several_at_once_those_that_have_to_wait_are_acknowledged(tmp_path: P
     async def go() -> None:
         gate = Gate()
         gate.open.set()
-        async with served(tmp_path, gate, Limits(at_once=2)) as place:
+        async with served(tmp_path, gate, ServerLimits(at_once=2)) as place:
             clients = [await place.connect() for _ in range(3)]
             for client in clients:
                 await client.send(request(b"first"))
@@ -305,7 +305,7 @@ def test_an_event_that_never_lets_go_is_abandoned_and_the_others_are_sent_elsewh
                 pass
             return Reply()
 
-        async with served(tmp_path, respond, Limits(at_once=4)) as place:
+        async with served(tmp_path, respond, ServerLimits(at_once=4)) as place:
             stuck = await (await place.connect()).send(request({"session_id": "stuck"}))
             await place.until(lambda: place.server.scheduler.running)
             begun = await (await place.connect()).send(request({"session_id": "other"}))
@@ -380,7 +380,7 @@ def test_as_long_as_hooks_are_being_ended_it_is_not_quiet(tmp_path: Path) -> Non
 def test_a_client_that_goes_while_it_waits_is_never_begun(tmp_path: Path) -> None:
     async def go() -> None:
         gate = Gate()
-        async with served(tmp_path, gate, Limits(at_once=1)) as place:
+        async with served(tmp_path, gate, ServerLimits(at_once=1)) as place:
             first = await (await place.connect()).send(request(b"first"))
             await place.until(lambda: gate.begun)
             second = await (await place.connect()).send(request(b"second"))
@@ -415,7 +415,7 @@ def test_an_event_that_fails_is_left_without_a_word_to_be_tried_elsewhere(tmp_pa
 def test_too_many_are_sent_away_at_once(tmp_path: Path) -> None:
     async def go() -> None:
         gate = Gate()
-        async with served(tmp_path, gate, Limits(at_once=1, waiting=1)) as place:
+        async with served(tmp_path, gate, ServerLimits(at_once=1, waiting=1)) as place:
             for name in (b"runs", b"waits"):
                 await (await place.connect()).send(request(name))
             await place.until(lambda: place.server.scheduler.waiting)
@@ -427,7 +427,7 @@ def test_too_many_are_sent_away_at_once(tmp_path: Path) -> None:
 def test_told_to_stop_it_finishes_what_runs_and_sends_the_rest_away(tmp_path: Path) -> None:
     async def go() -> None:
         gate = Gate()
-        async with served(tmp_path, gate, Limits(at_once=1)) as place:
+        async with served(tmp_path, gate, ServerLimits(at_once=1)) as place:
             idle = await place.connect()
             first = await (await place.connect()).send(request(b"first"))
             await place.until(lambda: gate.begun)
@@ -561,7 +561,7 @@ def test_a_sender_that_stops_in_the_middle_is_dropped(
 def test_sessions_share_the_turns_fairly(tmp_path: Path) -> None:
     async def go() -> None:
         gate = Gate()
-        async with served(tmp_path, gate, Limits(at_once=2)) as place:
+        async with served(tmp_path, gate, ServerLimits(at_once=2)) as place:
 
             async def send(session: str, number: int) -> None:
                 await (await place.connect()).send(
@@ -581,7 +581,7 @@ def test_sessions_share_the_turns_fairly(tmp_path: Path) -> None:
 
 def test_connections_beyond_the_limit_push_out_idle_ones(tmp_path: Path) -> None:
     async def go() -> None:
-        async with served(tmp_path, echo, Limits(connections=4)) as place:
+        async with served(tmp_path, echo, ServerLimits(connections=4)) as place:
             idle = [await place.connect() for _ in range(4)]
             await place.until(lambda: place.server.connections == 4)
             assert (await place.ask(b"one more")).text == b"one more"
@@ -594,7 +594,7 @@ def test_connections_beyond_the_limit_push_out_idle_ones(tmp_path: Path) -> None
 def test_connections_beyond_the_limit_wait_while_all_are_busy(tmp_path: Path) -> None:
     async def go() -> None:
         gate = Gate()
-        async with served(tmp_path, gate, Limits(connections=2)) as place:
+        async with served(tmp_path, gate, ServerLimits(connections=2)) as place:
             clients = [await (await place.connect()).send(request(b"x")) for _ in range(3)]
             await place.until(lambda: len(gate.begun) == 2 and place.server._paused)
             gate.open.set()
@@ -606,7 +606,7 @@ def test_connections_beyond_the_limit_wait_while_all_are_busy(tmp_path: Path) ->
 
 def test_whoever_had_to_wait_for_room_leaves_no_claim_to_it(tmp_path: Path) -> None:
     async def go() -> None:
-        async with served(tmp_path, echo, Limits(held=2 * MB)) as place:
+        async with served(tmp_path, echo, ServerLimits(held=2 * MB)) as place:
             greedy = await (await place.connect()).send(b"HKL1" + (2 * MB).to_bytes(4, "big"))
             await place.until(lambda: place.server.budget.held)
             large = await (await place.connect()).send(request(b"x" * (MB // 4)))

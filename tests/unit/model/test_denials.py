@@ -4,7 +4,14 @@ import pytest
 from msgspec.structs import replace
 
 from hookline.model.answers import Verdict
-from hookline.model.denials import MAX_ACTS, Denial, DeniedAct, call_digest, recalled, with_denial
+from hookline.model.denials import (
+    MAX_ACTS,
+    Denial,
+    DeniedAct,
+    call_digest,
+    join_denials,
+    with_denial,
+)
 from hookline.model.events import Agent, PreToolUse, UserPromptSubmit
 from hookline.model.memory import SessionMemory, combined, on_event, taught
 from hookline.model.tools import tool
@@ -38,7 +45,7 @@ def test_a_denial_of_nothing_that_could_be_read_is_not_remembered() -> None:
 
 
 def test_what_several_names_of_a_session_remember_is_told_once() -> None:
-    assert recalled([(denial("a"),), (denial("a"), denial("b"))]) == (denial("a"), denial("b"))
+    assert join_denials([(denial("a"),), (denial("a"), denial("b"))]) == (denial("a"), denial("b"))
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from hookline.pipeline.answer import answer
 from hookline.pipeline.call import Call
 from hookline.pipeline.parts import LastingJournals, Parts, journal_file
 from hookline.store.duplicate_calls import DuplicateCalls, MemoryShelf
-from hookline.store.journal.reader import Reader
+from hookline.store.journal.reader import JournalReader
 
 claude_code = registry.dialect("claude-code")
 DENY = (
@@ -91,7 +91,7 @@ class Place:
         )
 
     def recorded(self) -> list[Recorded]:
-        return list(Reader(journal_file(str(self.state))).query())
+        return list(JournalReader(journal_file(str(self.state))).query())
 
     def close(self) -> None:
         self.runner.run(self.parts.aclose())
@@ -374,7 +374,7 @@ def test_journals_of_many_homes_do_not_stay_open_and_lose_nothing(place: Place) 
     place.runner.run(closed())
     assert len(os.listdir("/proc/self/fd")) - before < 120
     place.runner.run(place.parts.aclose())
-    counts = [len(list(Reader(journal_file(str(home))).query())) for home in homes]
+    counts = [len(list(JournalReader(journal_file(str(home))).query())) for home in homes]
     assert counts == [2, *[1] * 59]
 
 
@@ -390,7 +390,7 @@ def test_an_event_under_way_is_written_to_a_journal_that_was_closed_meanwhile(
 
     place.runner.run(all_at_once())
     place.runner.run(place.parts.aclose())
-    assert all(len(list(Reader(journal_file(str(home))).query())) == 1 for home in homes)
+    assert all(len(list(JournalReader(journal_file(str(home))).query())) == 1 for home in homes)
 
 
 @pytest.mark.parametrize(

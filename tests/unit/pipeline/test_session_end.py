@@ -23,7 +23,7 @@ from hookline.pipeline.call import Call
 from hookline.pipeline.parts import BriefJournals, Parts
 from hookline.pipeline.session_end import conclude_sessions
 from hookline.processes.ancestry import find_agent, is_running, read_stat
-from hookline.store.journal.reader import Reader
+from hookline.store.journal.reader import JournalReader
 from hookline.store.sessions import OpenSession, OpenSessions
 from support.serving import eventually
 
@@ -165,7 +165,7 @@ def test_the_end_is_in_the_journal_with_what_its_hooks_did(tmp_path: Path) -> No
     machine = Machine(tmp_path, "  - {name: bye, on: session_end, run: exit 3}\n")
     machine.fire("UserPromptSubmit", prompt="go")
     machine.look(2 * HALF_AN_HOUR)
-    with Reader(str(tmp_path / "state/journal/journal.db")) as reader:
+    with JournalReader(str(tmp_path / "state/journal/journal.db")) as reader:
         (event,) = [row for row in reader.query() if row.event == "session_end"]
     assert [run.failed is not None for run in event.runs] == [True]
 

@@ -86,24 +86,24 @@ def _moment(stored: int) -> datetime:
     return _EPOCH + timedelta(microseconds=stored)
 
 
-class Kind(Struct, frozen=True):
+class ColumnType(Struct, frozen=True):
     """What a column holds, and its type in each database."""
 
     sqlite: str
     postgres: str
 
 
-TEXT = Kind("TEXT", "TEXT")
-NUMBER = Kind("INTEGER", "BIGINT")
-FLAG = Kind("INTEGER", "BOOLEAN")
-BYTES = Kind("BLOB", "BYTEA")
+TEXT = ColumnType("TEXT", "TEXT")
+NUMBER = ColumnType("INTEGER", "BIGINT")
+FLAG = ColumnType("INTEGER", "BOOLEAN")
+BYTES = ColumnType("BLOB", "BYTEA")
 
 
 class Column(Struct, frozen=True):
     """One column of ``events``."""
 
     name: str
-    kind: Kind
+    kind: ColumnType
     read: Callable[[Facts], Any]
     """Its value, from what may be stored of an entry."""
     tell: Callable[[Any], Mapping[str, Any]] | None = None

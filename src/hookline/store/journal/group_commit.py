@@ -14,7 +14,7 @@ from hookline.model.journal import Entry, JournalSettings
 from hookline.secrets import looked_through
 from hookline.store.journal.database import Row, is_damage, make_row, sync_log
 from hookline.store.journal.upkeep import Retention, Upkeep
-from hookline.store.journal.writer import Writer, write_once
+from hookline.store.journal.writer import JournalWriter, write_once
 
 if TYPE_CHECKING:
     from hookline.store.journal.postgres import Shipper
@@ -40,7 +40,7 @@ class SqliteJournal:
         self._full = settings.durability == "full"
         self._payload_cap = settings.payload_kb << 10
         self._max_bytes = settings.max_mb << 20
-        self._writer = Writer(path, full=self._full)
+        self._writer = JournalWriter(path, full=self._full)
         self._shipper = _make_shipper(path, settings.dsn) if settings.dsn else None
         hold = self._shipper.watermark if self._shipper is not None else ""
         self._upkeep = Upkeep(path, Retention.of(settings, hold=hold))

@@ -32,7 +32,7 @@ from hookline.store.journal.reader import POSTGRES, NoJournal, Queries
 if TYPE_CHECKING:
     import asyncpg
 
-__all__ = ["PG_MIGRATIONS", "Machine", "PostgresReader", "Shipper", "Spool", "watermark"]
+__all__ = ["PG_MIGRATIONS", "PostgresReader", "Shipper", "ShippingMachine", "Spool", "watermark"]
 
 # Processes that answer one event write to the spool without telling us.
 _LOOK_EVERY = 30.0
@@ -170,14 +170,14 @@ def watermark(dsn: str) -> str:
     return "shipped:" + sha256("\n".join(place).encode()).hexdigest()[:16]
 
 
-class Machine(Struct, frozen=True):
+class ShippingMachine(Struct, frozen=True):
     """Who ships: a number that stays, and a name for people."""
 
     id: str
     name: str
 
     @classmethod
-    def of(cls, directory: str) -> "Machine":
+    def of(cls, directory: str) -> "ShippingMachine":
         """The one whose journal is in this directory. Raises OSError."""
         path = os.path.join(directory, "machine")
         try:
@@ -266,7 +266,7 @@ class Shipper:
         self.watermark = watermark(dsn)
         """The key of ``meta`` under which it is written down how far it got."""
         self._spool = Spool(path, self.watermark)
-        self._machine: Machine | None = None
+        self._machine: ShippingMachine | None = None
         self._connection: asyncpg.Connection | None = None
         self._task: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="hookline-shipping")
@@ -330,7 +330,7 @@ class Shipper:
             await loop.run_in_executor(self._thread, self._spool.move, batch.last)
 
     async def _open(self) -> "asyncpg.Connection":
-        machine = self._machine = Machine.of(self._directory)
+        machine = self._machine = ShippingMachine.of(self._directory)
         connection = self._connection = await _connect(self._dsn)
         await _migrate(connection)
         await connection.execute(_HEARD, machine.id, machine.name)

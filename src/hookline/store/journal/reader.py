@@ -1,6 +1,6 @@
 """Reading a journal while others write it; never writes, never makes one.
 
-The same questions are asked of SQLite and of PostgreSQL: ``Dialect`` has what differs in their SQL.
+SQLite and PostgreSQL are asked the same questions: ``SqlDialect`` has what differs in their SQL.
 """
 
 import json
@@ -29,7 +29,7 @@ from hookline.store.journal.database import (
     quote_path,
 )
 
-__all__ = ["POSTGRES", "Dialect", "Filter", "NoJournal", "Queries", "Reader"]
+__all__ = ["POSTGRES", "Filter", "JournalReader", "NoJournal", "Queries", "SqlDialect"]
 
 _WAIT = 5.0
 _COPY = "journal.db"
@@ -78,7 +78,7 @@ class Filter(Struct, frozen=True, kw_only=True):
     """Then oldest first, beginning behind this one: to follow what is being written."""
 
 
-class Dialect(Struct, frozen=True):
+class SqlDialect(Struct, frozen=True):
     """Where two databases differ."""
 
     table: str
@@ -92,14 +92,14 @@ class Dialect(Struct, frozen=True):
     """With the beginning and the first text behind all that begin so; an index is used."""
 
 
-SQLITE = Dialect(
+SQLITE = SqlDialect(
     table="events",
     find_text="instr",
     like="LIKE ? ESCAPE '!'",
     payload="CAST(payload AS TEXT) LIKE ? ESCAPE '!'",
     id_begins="id >= ? AND id < ?",
 )
-POSTGRES = Dialect(
+POSTGRES = SqlDialect(
     table="hookline.events",
     find_text="strpos",
     like="ILIKE ? ESCAPE '!'",
@@ -109,7 +109,7 @@ POSTGRES = Dialect(
 )
 
 
-def conditions(wanted: Filter, dialect: Dialect) -> tuple[str, list[Any]]:
+def conditions(wanted: Filter, dialect: SqlDialect) -> tuple[str, list[Any]]:
     """The filter in SQL, and a value for each ``?`` in it."""
     parts: list[str] = []
     values: list[Any] = []
@@ -147,7 +147,7 @@ def conditions(wanted: Filter, dialect: Dialect) -> tuple[str, list[Any]]:
     return " AND ".join(parts) or "1 = 1", values
 
 
-def _look_for(text: str, dialect: Dialect) -> Sequence[str]:
+def _look_for(text: str, dialect: SqlDialect) -> Sequence[str]:
     """The condition that it stands anywhere, and its values."""
     raw, in_json = (
         f"%{each.replace('!', '!!').replace('%', '!%').replace('_', '!_')}%"
@@ -173,7 +173,7 @@ class NoJournal(HooklineError):
 class Queries(ABC):
     """What can be asked of a journal, wherever it is kept. Every method raises HooklineError."""
 
-    dialect: ClassVar[Dialect]
+    dialect: ClassVar[SqlDialect]
     machine: ClassVar[str] = ""
     """What selects the machine of an event; nothing where a journal has those of one."""
 
@@ -220,7 +220,7 @@ class Queries(ABC):
         """The rows of a statement."""
 
 
-class Reader(Queries):
+class JournalReader(Queries):
     """One journal file."""
 
     dialect = SQLITE
@@ -255,7 +255,7 @@ class Reader(Queries):
         """Gives the file back."""
         self._connection.close()
 
-    def __enter__(self) -> "Reader":
+    def __enter__(self) -> "JournalReader":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -29,7 +29,7 @@ from hookline.store.journal.database import (
 )
 from hookline.store.journal.spill import Spill
 
-__all__ = ["BriefJournal", "Writer", "write_once"]
+__all__ = ["BriefJournal", "JournalWriter", "write_once"]
 
 _FIRST_PAUSE, _LAST_PAUSE = 0.25, 10.0
 _DEFAULT = JournalSettings()
@@ -51,7 +51,7 @@ _UNWRITABLE = (
 )
 
 
-class Writer:
+class JournalWriter:
     """One journal file, open for writing; opened when it is first needed."""
 
     def __init__(self, path: str, *, full: bool = False) -> None:
@@ -243,7 +243,7 @@ class Writer:
         self._connection = self._seen = self._log_seen = None
 
 
-_left: list[Writer] = []
+_left: list[JournalWriter] = []
 
 
 class BriefJournal:
@@ -274,7 +274,7 @@ def write_once(
     Where the process ``ends`` with it, a short log is left to the next one.
     """
     full = settings.durability == "full"
-    writer = Writer(path, full=full)
+    writer = JournalWriter(path, full=full)
     try:
         warning = writer.write((make_row(entry, payload_cap=settings.payload_kb << 10),))
         if writer.spill.held:  # what waits in memory goes with it

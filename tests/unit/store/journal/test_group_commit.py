@@ -20,7 +20,7 @@ from hookline.model.journal import Journal, JournalSettings
 from hookline.store.journal import database
 from hookline.store.journal.group_commit import SqliteJournal
 from hookline.store.journal.upkeep import Retention, Upkeep
-from hookline.store.journal.writer import BriefJournal, Writer, write_once
+from hookline.store.journal.writer import BriefJournal, JournalWriter, write_once
 from support.journals import a_journal, all_rows, an_entry, secret, shell, until, write_all
 
 Durability = Literal["normal", "full"]
@@ -31,14 +31,14 @@ DURABILITIES: list[Durability] = ["normal", "full"]
 def commits(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """How many rows each transaction had."""
     seen: list[int] = []
-    whole = Writer._insert
+    whole = JournalWriter._insert
 
-    def counted(self: Writer, rows: list[object]) -> None:
+    def counted(self: JournalWriter, rows: list[object]) -> None:
         whole(self, rows)  # type: ignore[arg-type]
         seen.append(len(rows))
 
     with monkeypatch.context() as patch:
-        patch.setattr(Writer, "_insert", counted)
+        patch.setattr(JournalWriter, "_insert", counted)
         yield seen
 
 
@@ -362,7 +362,7 @@ def test_what_cannot_be_looked_at_for_secrets_is_not_stored(
     path = tmp_path / "journal.db"
     lost, kept = an_entry(), an_entry()
     with monkeypatch.context() as patch:
-        patch.setattr("hookline.store.journal.recording.redact_bytes", broken)
+        patch.setattr("hookline.store.journal.recording.find_secrets", broken)
         (warning,) = write_all(path, [lost])
         assert "has lost event" in write_once(str(path), lost)
     assert f"has lost event {lost.id}: MemoryError: too much" in warning

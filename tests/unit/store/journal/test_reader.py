@@ -13,7 +13,7 @@ from hookline.model.answers import Answer, Rewrite, ask, deny
 from hookline.model.errors import HooklineError
 from hookline.model.events import PreToolUse, Stop, UserPromptSubmit
 from hookline.model.tools import tool
-from hookline.store.journal.reader import Filter, Reader
+from hookline.store.journal.reader import Filter, JournalReader
 from hookline.store.journal.writer import write_once
 from support.journals import a_journal, a_run, an_entry, new_id, shell, write_all
 
@@ -61,7 +61,7 @@ def path(written: Path, tmp_path: Path) -> str:
 
 
 def found(path: str, **wanted: Any) -> list[str]:
-    with Reader(path) as reader:
+    with JournalReader(path) as reader:
         return [NAMES[each.id] for each in reader.query(Filter(**wanted))]
 
 
@@ -115,7 +115,7 @@ def test_a_filter_finds_what_it_says(path: str, wanted: dict[str, Any], names: l
 
 def test_an_event_is_found_by_its_id_or_the_beginning_of_it(path: str) -> None:
     entry = ENTRIES["push"]
-    with Reader(path) as reader:
+    with JournalReader(path) as reader:
         assert reader.find(entry.id).id == entry.id
         assert reader.find(entry.id[:12]).id == entry.id
 
@@ -124,7 +124,7 @@ def test_the_last_attempt_of_an_event_is_the_one_that_is_found(tmp_path: Path) -
     path, name = str(tmp_path / "journal.db"), new_id()
     write_once(path, an_entry(id=name, attempt=2))
     write_once(path, an_entry(id=name, attempt=1))
-    with Reader(path) as reader:
+    with JournalReader(path) as reader:
         assert reader.find(name).attempt == 2
 
 
@@ -133,7 +133,7 @@ def test_an_id_that_nothing_or_too_much_begins_with_is_an_error(tmp_path: Path) 
     write_once(path, an_entry(id="abc1"))
     write_once(path, an_entry(id="abc2"))
     write_once(path, an_entry(id="abc"))
-    with Reader(path) as reader:
+    with JournalReader(path) as reader:
         with pytest.raises(HooklineError, match="begins the ids of several events: abc, abc2"):
             reader.find("ab")
         with pytest.raises(HooklineError, match="no event in the journal"):
@@ -144,7 +144,7 @@ def test_an_id_that_nothing_or_too_much_begins_with_is_an_error(tmp_path: Path) 
 def test_an_id_is_found_however_many_newer_ones_begin_with_it(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     write_all(path, [an_entry(id=name) for name in ("e1", *(f"e1{at}" for at in range(10, 35)))])
-    with Reader(str(path)) as reader:
+    with JournalReader(str(path)) as reader:
         assert reader.find("e1").id == "e1"
 
 
@@ -193,7 +193,7 @@ def test_an_event_is_telling_when_a_hook_did_what_may_have_to_be_explained(
 ) -> None:
     path = str(tmp_path / "journal.db")
     write_once(path, an_entry(**{**TOLD, **UNTOLD}[kind]))
-    with Reader(path) as reader:
+    with JournalReader(path) as reader:
         assert bool(reader.query(Filter(telling=True))) == (kind in TOLD)
 
 
@@ -202,7 +202,7 @@ def test_a_project_is_found_whatever_it_is_called(tmp_path: Path, project: str) 
     path = str(tmp_path / "journal.db")
     write_once(path, an_entry(project_dir=project))
     write_once(path, an_entry(shell(f'"project_dir":"{project}"'), project_dir="/other"))
-    with Reader(path) as reader:
+    with JournalReader(path) as reader:
         (found,) = reader.query(Filter(project=project))
     assert found.seq == 1
 
@@ -214,7 +214,7 @@ def test_what_is_being_written_can_be_followed(tmp_path: Path) -> None:
     async def main() -> None:
         async with a_journal(path) as journal:
             await journal.write(first)
-            with Reader(path) as reader:
+            with JournalReader(path) as reader:
                 seen = reader.query(Filter(after_seq=0))
                 version = reader.version()
                 assert [each.id for each in seen] == [first.id]
@@ -231,7 +231,7 @@ def test_a_clock_that_jumps_back_does_not_change_the_order(tmp_path: Path) -> No
     path = tmp_path / "journal.db"
     entries = [an_entry(at=minute(at)) for at in (10, 5, 20, 0)]
     write_all(path, entries)
-    with Reader(str(path)) as reader:
+    with JournalReader(str(path)) as reader:
         rows = reader.query(Filter(after_seq=0))
         assert [each.id for each in rows] == [each.id for each in entries]
         assert [each.seq for each in rows] == [1, 2, 3, 4]
@@ -241,7 +241,7 @@ def test_a_clock_that_jumps_back_does_not_change_the_order(tmp_path: Path) -> No
 
 def test_a_missing_journal_is_an_error_that_says_when_it_will_be_there(tmp_path: Path) -> None:
     with pytest.raises(HooklineError, match="there is no journal at"):
-        Reader(str(tmp_path / "journal.db"))
+        JournalReader(str(tmp_path / "journal.db"))
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database " * 100])
@@ -249,7 +249,7 @@ def test_what_is_no_journal_is_an_error_in_words(tmp_path: Path, content: bytes)
     path = tmp_path / "journal.db"
     path.write_bytes(content)
     with pytest.raises(HooklineError, match="cannot be read"):
-        Reader(str(path))
+        JournalReader(str(path))
 
 
 def test_a_damaged_page_is_an_error_in_words(path: str) -> None:
@@ -258,7 +258,7 @@ def test_a_damaged_page_is_an_error_in_words(path: str) -> None:
         for page in range(1, size // 4096):
             file.seek(page * 4096)
             file.write(b"\xff" * 4096)
-    with pytest.raises(HooklineError, match="cannot be read"), Reader(path) as reader:
+    with pytest.raises(HooklineError, match="cannot be read"), JournalReader(path) as reader:
         reader.query()
 
 
@@ -267,13 +267,16 @@ def test_a_damaged_row_is_an_error_that_names_it(path: str) -> None:
     connection.execute("UPDATE events SET said = '{half'")
     connection.commit()
     connection.close()
-    with Reader(path) as reader, pytest.raises(HooklineError, match="is damaged in the journal"):
+    with (
+        JournalReader(path) as reader,
+        pytest.raises(HooklineError, match="is damaged in the journal"),
+    ):
         reader.query()
 
 
 def test_reading_changes_nothing(path: str) -> None:
     before = Path(path).read_bytes()
-    with Reader(path) as reader:
+    with JournalReader(path) as reader:
         reader.query()
         with pytest.raises(HooklineError, match="readonly"):
             reader._fetch("DELETE FROM events")

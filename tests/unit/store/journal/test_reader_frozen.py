@@ -12,7 +12,7 @@ import pytest
 
 from hookline.model.errors import HooklineError
 from hookline.model.journal import Entry
-from hookline.store.journal.reader import Reader
+from hookline.store.journal.reader import JournalReader
 from hookline.store.journal.writer import write_once
 from support.journals import an_entry
 
@@ -101,7 +101,7 @@ def test_every_event_is_read(directory: Path, copies: Path, in_log: int, ends: s
     path = left_by_a_writer(directory, entries, in_log=in_log, ends=ends)
     before = contents(path)
     with frozen(path.parent):
-        with Reader(str(path)) as reader:
+        with JournalReader(str(path)) as reader:
             found = [each.id for each in reversed(reader.query())]
             assert len(reader.query()) == 5
             assert reader.version() == reader.version()
@@ -115,7 +115,7 @@ def test_a_link_to_a_journal_is_followed_to_its_log(directory: Path, copies: Pat
     path = left_by_a_writer(directory, entries, in_log=3, ends="-wal")
     link = directory / "link.db"
     link.symlink_to(path)
-    with frozen(path.parent), Reader(str(link)) as reader:
+    with frozen(path.parent), JournalReader(str(link)) as reader:
         assert len(reader.query()) == 5
 
 
@@ -132,7 +132,7 @@ def test_a_copy_of_what_is_written_to_is_made_again(
         return real(source, to)
 
     monkeypatch.setattr(shutil, "copyfile", meddled)
-    with frozen(path.parent), Reader(str(path)) as reader:
+    with frozen(path.parent), JournalReader(str(path)) as reader:
         assert len(reader.query()) == 5
     assert len(copied) == 6
 
@@ -142,7 +142,7 @@ def test_what_nobody_may_read_is_not_said_to_need_a_copy(directory: Path, copies
     with frozen(path.parent):
         Path(f"{path}-wal").chmod(0)
         with pytest.raises(HooklineError, match="cannot be read") as raised:
-            Reader(str(path))
+            JournalReader(str(path))
     assert "TMPDIR" not in str(raised.value)
 
 
@@ -150,6 +150,6 @@ def test_what_cannot_be_copied_says_why_and_what_to_do(directory: Path, copies: 
     path = left_by_a_writer(directory, [an_entry() for _ in range(3)], in_log=2, ends="-wal")
     copies.rmdir()
     with frozen(path.parent), pytest.raises(HooklineError, match="none can be made") as raised:
-        Reader(str(path))
+        JournalReader(str(path))
     assert "TMPDIR" in str(raised.value)
     assert "damaged" not in str(raised.value)

@@ -9,7 +9,7 @@ import pytest
 from hookline.model.errors import HooklineError
 from hookline.store.journal import database
 from hookline.store.journal.database import MIGRATIONS, NewerJournal, migrate
-from hookline.store.journal.reader import Reader
+from hookline.store.journal.reader import JournalReader
 from support.journals import all_rows, an_entry, write_all
 
 
@@ -91,7 +91,7 @@ def test_a_newer_journal_is_not_written_to_and_that_is_said(tmp_path: Path) -> N
     assert connection.execute("SELECT count(*) FROM events").fetchone() == (1,)
     connection.close()
     with pytest.raises(NewerJournal, match="schema 99"):
-        Reader(str(path))
+        JournalReader(str(path))
 
 
 def test_a_newer_journal_is_an_error_in_words() -> None:

@@ -20,7 +20,7 @@ from msgspec import structs
 from hookline.store.journal import spill as spill_module
 from hookline.store.journal.database import Row, make_row
 from hookline.store.journal.spill import Spill
-from hookline.store.journal.writer import Writer, write_once
+from hookline.store.journal.writer import JournalWriter, write_once
 from support.journals import a_journal, all_rows, an_entry, until, write_all
 
 
@@ -131,7 +131,7 @@ def test_what_nobody_can_read_is_kept_for_a_person_and_said(tmp_path: Path, dama
     file = older_file(path, some)
     text = file.read_bytes()
     file.write_bytes(text[: len(text) // 2] + damage + text[len(text) // 2 + len(damage) :])
-    writer = Writer(str(path))
+    writer = JournalWriter(str(path))
     said = writer.write_now(rows(1))
     writer.close()
     assert some[0].columns[0] in {each.id for each in all_rows(path)}
@@ -192,7 +192,7 @@ def test_ours_are_among_the_first_to_be_taken_in(tmp_path: Path) -> None:
     older = rows(40)
     leave_behind(path, older)
     own = rows(1)
-    writer = Writer(str(path))
+    writer = JournalWriter(str(path))
     with locked(path):
         writer.write_now(own)
     assert writer.spill.count == 1
@@ -207,7 +207,7 @@ def test_ours_are_among_the_first_to_be_taken_in(tmp_path: Path) -> None:
 
 def test_nothing_goes_into_a_journal_that_was_taken_away(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
-    writer, spill, some = Writer(str(path)), Spill(str(path)), rows(5)
+    writer, spill, some = JournalWriter(str(path)), Spill(str(path)), rows(5)
     writer.write(rows(1))
     spill.add_to_file(some)
     for name in tmp_path.glob("journal.db*"):
@@ -224,7 +224,7 @@ def test_a_file_goes_only_when_what_was_in_it_is_on_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "journal.db"
-    writer, some = Writer(str(path)), rows(1)
+    writer, some = JournalWriter(str(path)), rows(1)
     writer.write(rows(1))
     leave_behind(path, some)
 
@@ -244,7 +244,7 @@ def test_a_file_goes_only_when_what_was_in_it_is_on_the_disk(
 
 def test_events_are_written_again_as_soon_as_what_waited_was_taken_in(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
-    writer, (waited, after) = Writer(str(path)), rows(2)
+    writer, (waited, after) = JournalWriter(str(path)), rows(2)
     writer.write(rows(1))
     with locked(path):
         writer.write_now([waited])
@@ -363,7 +363,7 @@ def test_more_than_memory_holds_is_safe_in_files(
     path = tmp_path / "journal.db"
     write_once(str(path), an_entry())
     some = [make_row(an_entry(payload=b"x" * 20_000)) for _ in range(20)]
-    writer = Writer(str(path))
+    writer = JournalWriter(str(path))
     with locked(path):
         said = [writer.write_now([row]) for row in some]
         assert all("in a file beside it" in each and "lost" not in each for each in said)
@@ -410,7 +410,7 @@ def test_the_next_to_open_the_journal_takes_them_in(tmp_path: Path) -> None:
 
 def test_one_that_has_it_open_takes_them_in_when_it_looks_after_it(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
-    writer, (own,), entry = Writer(str(path)), rows(1), an_entry()
+    writer, (own,), entry = JournalWriter(str(path)), rows(1), an_entry()
     writer.write([own])
     with locked(path):
         write_once(str(path), entry)

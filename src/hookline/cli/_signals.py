@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 else:
     import _signal  # what `signal` adds are names for the numbers, and they take a while to make
 
-__all__ = ["ENDINGS", "INTERRUPT", "Ended", "noted", "run", "run_light", "watched"]
+__all__ = ["ENDINGS", "INTERRUPT", "Ended", "limit_time", "note_signals", "run", "run_light"]
 
 T = TypeVar("T")
 
@@ -32,12 +32,12 @@ def run(work: Awaitable[T]) -> T:
     """As ``asyncio.run``. Raises Ended when told to end, after everything it started is gone."""
     import asyncio  # slow to load; see run_light
 
-    with watched():
+    with limit_time():
         return asyncio.run(_until_told(work, []))
 
 
 @contextmanager
-def watched(seconds: float = 0.0, late: Callable[[], object] | None = None) -> Iterator[None]:
+def limit_time(seconds: float = 0.0, late: Callable[[], object] | None = None) -> Iterator[None]:
     """Ends this process after ``seconds``, or soon after it was told to end.
 
     Whatever it waits for: an event loop that waits inside a hook of ours hears no signal. ``late``
@@ -53,14 +53,14 @@ def watched(seconds: float = 0.0, late: Callable[[], object] | None = None) -> I
 
 
 def _hurry() -> None:
-    """There is not much time left for what is ``watched``."""
+    """There is not much time left for what is limited."""
     left = _signal.getitimer(_signal.ITIMER_REAL)[0]
     _signal.setitimer(_signal.ITIMER_REAL, min(left or _FORCED, _FORCED))
 
 
 def run_light(work: Coroutine[Any, Any, T]) -> T:
     """As ``run``, but no event loop is loaded before the work says that it ``needs_loop``."""
-    with noted() as told:
+    with note_signals() as told:
         try:
             wanted = work.send(None)
         except StopIteration as answered:
@@ -85,7 +85,7 @@ class _Rest(Generic[T]):
 
 
 @contextmanager
-def noted(*numbers: int) -> Iterator[list[int]]:
+def note_signals(*numbers: int) -> Iterator[list[int]]:
     """Notes the signals that come, those that end us or these, for as long as nothing waits.
 
     Nothing is raised from where they happen to arrive: that may be inside a hook, whose failure
