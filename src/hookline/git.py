@@ -247,8 +247,10 @@ def _fill(
 def _mirror(source: str, target: str) -> None:
     os.makedirs(f"{target}/info")
     shared = [name for name in os.listdir(source) if name.startswith("sharedindex.")]
+    left = LARGEST_FILE  # for all of them: a repository may name any number of index files
     for name in (*_COPIED, *shared):
-        content, changed = read_dated(f"{source}/{name}", LARGEST_FILE)
+        content, changed = read_dated(f"{source}/{name}", left)
+        left -= len(content)
         if changed:
             Path(f"{target}/{name}").write_bytes(content)
             # By the time of its index git tells which files it has to compare by content.

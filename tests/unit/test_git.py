@@ -347,6 +347,18 @@ def test_a_repository_too_large_to_copy_is_an_error(
         pass
 
 
+def test_many_files_are_no_larger_together_than_one_may_be(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = place.make()
+    monkeypatch.setattr(hookline.git, "LARGEST_FILE", 1 << 20)
+    for number in range(3):
+        with (work / f".git/sharedindex.{number:040}").open("wb") as file:
+            file.truncate(400_000)
+    with pytest.raises(GitError, match="too large"), open_view(str(work), place.env):
+        pass
+
+
 def test_settings_that_cannot_be_read_are_an_error(place: Place) -> None:
     root = place.make()
     (root / ".git/config").write_text("[core\n")

@@ -18,28 +18,39 @@ __all__ = ["Process", "find_agent", "parse_ps", "read_lineage"]
 # and Cursor sets CURSOR_TRACE_ID in every terminal that a person opens in it. With a value, only
 # that one counts.
 _MARKERS = """
-    AI_AGENT AMP_CURRENT_THREAD_ID ANTIGRAVITY_AGENT AUGMENT_AGENT CLAUDECODE CLAUDE_CODE
-    CLAUDE_CODE_CHILD_SESSION CLAUDE_CODE_ENTRYPOINT CLAUDE_CODE_SESSION_ID CODEX_CI CODEX_SANDBOX
+    AGENT AGENT_THREAD_ID AI_AGENT AMP_CURRENT_THREAD_ID ANTIGRAVITY_AGENT AUGMENT_AGENT CLAUDECODE
+    CLAUDE_CODE CLAUDE_CODE_CHILD_SESSION CLAUDE_CODE_ENTRYPOINT CLAUDE_CODE_IS_COWORK
+    CLAUDE_CODE_SESSION_ID CLINE_ACTIVE CLINE_TASK_ID CODEX_CI CODEX_SANDBOX
     CODEX_SANDBOX_NETWORK_DISABLED CODEX_SESSION_ID CODEX_THREAD_ID COPILOT_AGENT
-    COPILOT_AGENT_SESSION_ID COPILOT_CLI CURSOR_AGENT CURSOR_CONVERSATION_ID
-    CURSOR_EXTENSION_HOST_ROLE=agent-exec GEMINI_CLI GH_COPILOT HOOKLINE_DEPTH OPENCODE
-    PI_CODING_AGENT QWEN_CODE
+    COPILOT_AGENT_JOB_ID COPILOT_AGENT_SESSION_ID COPILOT_CLI CRUSH CURSOR_AGENT
+    CURSOR_CONVERSATION_ID CURSOR_EXTENSION_HOST_ROLE=agent-exec CURSOR_SANDBOX GEMINI_CLI
+    GH_COPILOT GOOSE_TERMINAL GROK_AGENT HERMES_SESSION_ID HOOKLINE_DEPTH IFLOW_CLI
+    KILOCODE_FEATURE=cli OPENCODE OPENCODE_CLIENT OPENCODE_SESSION_ID OPENCLAW_SHELL OZ_RUN_ID
+    PI_CODING_AGENT PI_SESSION_ID QWEN_CODE QWEN_CODE_SESSION_ID ROO_ACTIVE ROO_CLI_RUNTIME
+    ROO_CODE_TASK_ID TRAE_AI_SHELL_ID VSCODE_COPILOT_TERMINAL VTCODE WINDSURF_CASCADE_TERMINAL
 """
-# The whole name of an agent's program, script or Python module.
+# The whole name of an agent's program, script or Python module, in lower case. Windsurf is an
+# editor too, but its older versions set nothing in the terminals of its agent alone.
 _PROGRAMS = """
-    aider amp auggie cagent claude codex copilot crush cursor-agent docker-agent droid gemini goose
-    kiro-cli kodelet opencode pi qwen
+    aider amp auggie blackbox cagent claude claude-code cline codebuff codebuddy codex copilot
+    crush cursor-agent devin docker-agent droid gemini goose goosed gptme grok hermes iflow
+    interpreter jules junie kilo kilocode kimi kiro-cli kiro-cli-chat kodelet letta mini-swe-agent
+    nanocoder opencode openclaw openhands pi plandex qchat qodercli qwen roo rovodev sweagent
+    trae-cli vibe vtcode windsurf
 """
 MARKERS, PROGRAMS = frozenset(_MARKERS.split()), frozenset(_PROGRAMS.split())
 # Where an agent is installed whose program has another name, such as `cli.js`, `node` or `2.1.3`.
 _INSTALLED = re.compile(
-    r"/node_modules/(?:@anthropic-ai/claude-code|@openai/codex|@google/gemini-cli|@github/copilot"
-    r"|@sourcegraph/amp|@qwen-code/qwen-code|@augmentcode/auggie|@mariozechner/pi-coding-agent"
-    r"|opencode-ai)(?:-[\w-]+)?/|/share/(claude|cursor-agent)/versions/"
+    r"/node_modules/(?:@anthropic-ai/claude-(?:code|agent-sdk)|@openai/codex|@google/gemini-cli"
+    r"|@github/copilot|@sourcegraph/amp|@ampcode/cli|@qwen-code/qwen-code|@augmentcode/auggie"
+    r"|@[\w.-]+/pi-coding-agent|@[\w.-]+/(?:claude-code|codex)-acp|@charmland/crush|@factory/cli"
+    r"|@kilocode/cli|@iflow-ai/iflow-cli|@letta-ai/letta-code|@tencent-ai/codebuddy-code|cline"
+    r"|opencode-ai)(?:-[\w-]+)?/|/share/(claude|cursor-agent)/versions/|/Windsurf\.app/"
 )
 # What packagers put around a name: `codex-x86_64-unknown-linux-musl`, `node-copilot`, `claude.exe`.
 _PACKED = re.compile(
-    r"^node-|[-_.](?:exe|linux|darwin|macos|windows|win32|x86_64|x64|amd64|aarch64|arm64|cli)\b.*"
+    r"^node-|[-_.](?:exe|linux|darwin|macos|windows|win32|x86_64|x64|amd64|aarch64|arm64|cli)"
+    r"(?![a-z]).*"
 )
 _INTERPRETER = re.compile(r"node|nodejs|bun|deno|python[\d.]*")
 _WITH_VALUE = frozenset({"-r", "--require", "--import", "--loader", "-W", "-X"})
@@ -61,7 +72,8 @@ def find_agent(lineage: Iterable[Process]) -> str:
     for process in lineage:
         for path in (process.name, process.exe, *process.argv[:1], _script(process)):
             name = os.path.basename(path.removesuffix(" (deleted)"))
-            if {name, _PACKED.sub("", name)} & PROGRAMS or _INSTALLED.search(path):
+            lower = name.lower()
+            if {lower, _PACKED.sub("", lower)} & PROGRAMS or _INSTALLED.search(path):
                 return f"`{name}`"
         if process.variables & MARKERS:
             return "an agent"

@@ -91,7 +91,7 @@ def _find_protection(app: App, machine: Machine, installer: Installer) -> Protec
         return Protection(standing=stands, gaps=stands.inactive or (gap,), has_client=there)
     off = list(stands.inactive) or list(_voids(stands))
     if there is False:
-        programs = " or ".join(f"`{each}`" for each in installer.clients)
+        programs = " or ".join(f"`{each}`" for each in installer.clients if "/" not in each)
         why = f"{client} is not on this machine: no {programs} on your PATH"
         gap = Inactive(why, f"install {client}, or put it on your PATH")
         return Protection(standing=stands, gaps=(gap,), has_client=there)

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import click
@@ -20,6 +21,7 @@ from hookline.config.pins import HookPins
 from hookline.config.types import ConfigFile, Note
 from hookline.doctoring.own import home_flaw
 from hookline.model.errors import ConfigError, HooklineError, Problem, TrustError
+from hookline.model.hook import Layer
 from hookline.model.text import visible
 
 __all__ = ["command"]
@@ -195,11 +197,11 @@ def _drafted(app: App, path: str, state: str) -> _Checked:
         # What holds as it is on disk and cannot be read is not merely out of force.
         broken = {"own": "broken", "named": "broken", "trusted": "broken", "untrusted": "wrong"}
         return _Checked(path, broken.get(state, state), 0, _problems(exc, path))
-    problems = tuple(
-        problem
-        for pins in draft.hooks
-        for problem in app.loader.find_run_problems(pins.hook, app.env, on_disk=True)
-    )
+    hooks = [pins.hook for pins in draft.hooks]
+    if state in {"own", "named"}:  # no step there is about trust
+        hooks = [replace(each, source=replace(each.source, layer=Layer.USER)) for each in hooks]
+    found = (app.loader.find_run_problems(each, app.env, on_disk=True) for each in hooks)
+    problems = tuple(chain.from_iterable(found))
     return _Checked(path, state, len(draft.hooks), problems, draft.hooks, draft=draft.file)
 
 

@@ -1,8 +1,10 @@
 """``hookline fire``: send an event through the hooks that hold here, and see what they say."""
 
+import asyncio
 import os
+import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, BinaryIO
 
@@ -227,13 +229,30 @@ async def _fire_once(app: App, options: _Options, payload: bytes) -> tuple[Outco
         await app.aclose()
 
 
-async def _stream(app: App, options: _Options, lines: Iterable[bytes]) -> int:
+def _read_lines(stream: BinaryIO) -> Iterator[bytes]:
+    """Each line; Ctrl-C ends the wait for one, of which the event loop would only take a note."""
+    task = asyncio.current_task()
+    line = b"\n"
+    while line:
+        noted = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            if task is not None and task.cancelling():  # it came while the last line was judged
+                raise KeyboardInterrupt
+            line = stream.readline()
+        finally:
+            signal.signal(signal.SIGINT, noted)
+        if line:
+            yield line
+    stream.close()
+
+
+async def _stream(app: App, options: _Options, lines: BinaryIO) -> int:
     """One line out for each line in, in order; 1 when any of them was bad."""
     bad = False
     write: Callable[[bytes], Any] = sys.stdout.buffer.write
     encode = msgspec.json.Encoder().encode
     try:
-        for line in lines:
+        for line in _read_lines(lines):
             try:
                 _, shown = await _fire(app, options, line)
             except Exception as exc:  # one line must not cost all others their answers

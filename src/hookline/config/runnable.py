@@ -16,6 +16,7 @@ from symtable import Symbol, symtable
 
 from hookline.config.named import find_executed_files
 from hookline.model.errors import Problem
+from hookline.model.events import EVENTS
 from hookline.model.hook import Hook, Layer, OnError, Start, clean_path
 from hookline.model.ports import BuiltinModule
 from hookline.shell.programs import Program, Trouble, find_command_troubles, find_troubles
@@ -74,12 +75,18 @@ def find_run_problems(
     for each in (*find_untrusted(hook, is_untrusted), *found):
         who = f"on {hook.native}" if hook.native else f"hook `{hook.name}` cannot run"
         what = f"{who}: {each.what}"
-        if hook.on_error is OnError.BLOCK:
+        if hook.on_error is OnError.BLOCK and any(map(_closes, hook.events)):
             what += "; until then it blocks what it guards"
         fix = each.fix
         if hook.source.layer is Layer.PROJECT and each.id in _CHANGES_FILES:
             fix += ", then `hookline trust`"
         yield RunProblem(hook.source.file, hook.source.line, what, fix, id=each.id)
+
+
+def _closes(event: str) -> bool:
+    """Whether a failure blocks there; where an agent stops it never does."""
+    cls = EVENTS[event]
+    return not cls.continues and (cls.gate or cls.hides)
 
 
 def find_untrusted(hook: Hook, is_untrusted: Callable[[str], bool]) -> Iterator[Trouble]:

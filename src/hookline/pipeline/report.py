@@ -61,5 +61,8 @@ def first_notices(
         return noted
     hooks = _report_hooks(loader, config, env, event.dialect)
     count = count_active(hooks, registry.delivered(event.dialect))
+    broken = [visible(hook.name) for hook in hooks if hook.flaw]
+    if broken:
+        noted = (f"cannot run: {', '.join(broken)}; `hookline doctor` says why", *noted)
     step = "" if count or noted else ". Run `hookline init`"
     return (f"hookline: {say_active(count)}{step}.", *noted)

@@ -1,6 +1,7 @@
 """``hookline fire``: what a person, or a program that feeds it lines, sees of the hooks in force."""
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -425,6 +426,18 @@ class TestLines:
             process.stdin.close()
             assert process.stdout.read() == b""
         assert process.returncode == 0
+
+    def test_an_interrupt_ends_it_while_it_waits_for_the_next_question(
+        self, machine: Machine
+    ) -> None:
+        with machine.start("fire", "--jsonl") as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(shell("ls").encode())
+            process.stdin.flush()
+            assert process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=60) == 130
 
     def test_an_event_on_the_command_line_is_that_of_lines_without_one(
         self, machine: Machine

@@ -557,6 +557,16 @@ def test_the_number_is_said_once_a_session_and_loudly_if_it_is_0(machine: Machin
     assert told("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}) == ""
 
 
+def test_hooks_that_cannot_run_are_named_when_a_session_begins(machine: Machine) -> None:
+    machine.user_file.parent.mkdir(parents=True)
+    broken = "  - {name: tidy, on: stop, run: ./gone.sh}\n"
+    machine.user_file.write_text(ONE + broken)
+    notice = json.loads(said(machine, "SessionStart", machine.state, source="startup"))
+    assert notice["systemMessage"] == (
+        "hookline: 1 hook is active here.\n\ncannot run: tidy; `hookline doctor` says why"
+    )
+
+
 @pytest.mark.parametrize("home", ["/proc/hookline", "/dev/null/hookline", "a file"])
 def test_while_nothing_can_be_remembered_prompts_pass_with_a_notice_and_tools_are_closed(
     machine: Machine, home: str

@@ -338,6 +338,27 @@ def test_nothing_of_a_project_runs_while_it_is_looked_at(machine: Machine) -> No
     assert not (machine.project / "touched").exists()
 
 
+def test_that_a_hook_blocks_until_it_can_run_is_said_where_it_is_so(machine: Machine) -> None:
+    machine.user_file.parent.mkdir(parents=True)
+    for event, blocks in (("pre_tool_use", True), ("stop", False), ("[stop, post_tool_use]", True)):
+        more = "guard: true, on_error: block"
+        lines = f"version: 1\nhooks:\n  - {{on: {event}, run: ./gone.sh, {more}}}\n"
+        machine.write(machine.user_file, lines)
+        for command in ("check", "doctor", "list"):
+            told = machine.call(command).out
+            assert "gone.sh" in told
+            assert ("blocks what it guards" in told) is blocks, (event, command)
+
+
+def test_a_fix_in_a_persons_own_file_is_said_once_and_speaks_of_no_trust(machine: Machine) -> None:
+    machine.call("install", "claude-code")
+    machine.user_file.parent.mkdir(parents=True, exist_ok=True)
+    machine.write(machine.user_file, "version: 1\nhooks:\n  - {on: stop, run: ./gone.sh}\n")
+    told = machine.call("check").out
+    assert told.count("put it back, or correct the path") == 1
+    assert "hookline trust" not in told
+
+
 def test_a_script_that_came_after_its_config_was_trusted_is_named_until_it_is_trusted_too(
     machine: Machine,
 ) -> None:

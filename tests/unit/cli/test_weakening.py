@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hookline import registry
 from hookline.cli import _terminal, pause
 from hookline.cli._agents import MARKERS, PROGRAMS, Process, find_agent, parse_ps, read_lineage
 from hookline.cli._terminal import Host
@@ -54,6 +55,21 @@ def files(machine: Machine) -> dict[str, bytes]:
 # ── who is an agent ──
 
 
+def test_every_agent_that_hookline_is_installed_in_is_known_by_its_program() -> None:
+    editors = {"code", "code-insiders", "codium", "cursor"}  # whose terminals are a person's, too
+    installers = map(registry.installer, registry.installer_names())
+    clients = {name for each in installers for name in each.clients if "/" not in name}
+    assert clients - editors <= PROGRAMS
+    others = "windsurf cline aider amp goose crush droid qwen opencode pi kodelet docker-agent"
+    assert {*others.split(), "kiro-cli", "junie", "auggie", "grok", "kilo", "openhands"} <= PROGRAMS
+
+
+def test_every_agent_that_tells_its_children_is_known_by_that() -> None:
+    told = "AGENT AI_AGENT CLINE_ACTIVE CRUSH GOOSE_TERMINAL GROK_AGENT OPENCODE_CLIENT ROO_ACTIVE"
+    more = "QWEN_CODE TRAE_AI_SHELL_ID WINDSURF_CASCADE_TERMINAL VSCODE_COPILOT_TERMINAL"
+    assert {*told.split(), *more.split()} <= MARKERS
+
+
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_an_agents_program_is_known_by_name_link_file_and_script(name: str) -> None:
     for process in (
@@ -78,6 +94,11 @@ def test_an_agents_program_is_known_by_name_link_file_and_script(name: str) -> N
         "/usr/lib/node_modules/@google/gemini-cli/dist/index.js",
         "/usr/lib/node_modules/@github/copilot-linux-x64/index.js",
         "/home/u/.npm/_npx/1/node_modules/@qwen-code/qwen-code/cli.js",
+        "/p/node_modules/@anthropic-ai/claude-agent-sdk/cli.js",
+        "/usr/lib/node_modules/@ampcode/cli/dist/main.js",
+        "/usr/lib/node_modules/@charmland/crush/run.js",
+        "/usr/lib/node_modules/cline/dist/cli.mjs",
+        "/p/node_modules/@zed-industries/claude-code-acp/dist/index.js",
     ],
 )
 def test_an_agent_that_npm_installed_is_known_by_its_package(path: str) -> None:
@@ -89,6 +110,7 @@ def test_an_agent_that_npm_installed_is_known_by_its_package(path: str) -> None:
     [
         "/home/u/.local/share/claude/versions/2.1.325",
         "/home/u/.local/share/cursor-agent/versions/2026.1/node",
+        "/Applications/Windsurf.app/Contents/MacOS/Electron",
     ],
 )
 def test_an_agent_that_updates_itself_is_known_by_its_place(exe: str) -> None:
@@ -98,7 +120,8 @@ def test_an_agent_that_updates_itself_is_known_by_its_place(exe: str) -> None:
 @pytest.mark.parametrize(
     "name",
     ["codex-x86_64-unknown-linux-musl", "codex-x86_64-un", "node-copilot", "gemini-cli",
-     "copilot-linux-x64", "opencode-darwin-arm64", "claude.exe", "goose_linux"],
+     "copilot-linux-x64", "opencode-darwin-arm64", "claude.exe", "goose_linux", "Windsurf",
+     "Claude", "kiro-cli-chat", "crush_linux_x86_64", "cline.exe"],
 )  # fmt: skip
 def test_an_agents_program_is_known_as_it_is_packed(name: str) -> None:
     assert find_agent([Process(name=name)]) == f"`{name}`"
@@ -112,6 +135,9 @@ def test_an_agents_program_is_known_as_it_is_packed(name: str) -> None:
         Process(exe="/usr/bin/python3", argv=("python3", "serve.py", "/usr/bin/codex")),
         Process(exe="/usr/bin/vim", argv=("vim", "claude")),
         Process(exe="/usr/bin/claude-monitor", name="claude-monitor"),
+        Process(exe="/usr/share/cursor/cursor", name="cursor"),
+        Process(exe="/usr/share/code/code", name="code"),
+        Process(exe="/usr/bin/node", argv=("node", "/p/node_modules/cline-theme.js")),
         Process(exe="/usr/bin/node", argv=("node", "/p/node_modules/@openai/codex-tools.js")),
         Process(variables=frozenset({"CODEX_HOME", "CLAUDE_CODE_USE_BEDROCK", "COPILOT_MODEL"})),
     ],

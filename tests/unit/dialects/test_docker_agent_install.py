@@ -1,6 +1,7 @@
 """docker-agent's files: which, our entries in them, and the lane before all approval."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -323,14 +324,16 @@ def test_arguments_that_cannot_be_read_are_refused_on_both_lanes() -> None:
         DIALECT.decode(broken.encode(), PREEMPT)
 
 
+@pytest.mark.parametrize("name", ["docker-agent", "cagent", *INSTALLER.clients[2:]])
 @pytest.mark.parametrize(
     ("version", "is_read"),
     [((1, 93, 0), False), ((1, 99, 9), False), ((), False), ((1, 100, 0), True), ((2, 0, 0), True)],
 )
 def test_a_drop_in_is_active_only_where_the_program_reads_it(
-    machine: Machine, version: tuple[int, ...], is_read: bool
+    machine: Machine, version: tuple[int, ...], is_read: bool, name: str
 ) -> None:
-    programs = {"docker-agent": "/bin/docker-agent"}
+    name = name.replace("~", machine.home)
+    programs = {name: os.path.join("/bin", name)}
     there = replace(machine, which=programs.get, version=lambda argv: version)
     content = INSTALLER.add(DROP_IN, None, CALL)
     found = INSTALLER.inactive(there, [Installed(DROP_IN, (), content)])

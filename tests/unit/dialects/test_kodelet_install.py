@@ -9,6 +9,7 @@ from hookline.dialects.kodelet.files import FILES
 from hookline.dialects.kodelet.install import INSTALLER
 from hookline.installing.changes import apply, plan_install, plan_uninstall
 from hookline.installing.records import Records
+from hookline.installing.status import standing
 from hookline.model.installing import Call, InstallError, Machine, Scope, Target
 from support.installing import CALL, machine_at
 
@@ -114,3 +115,38 @@ def test_a_version_without_hooks_is_not_active(
     found = list(INSTALLER.inactive(there, []))
     assert (not found) is runs
     assert all("0.5.36" in each.why for each in found)
+
+
+def test_what_keeps_our_files_from_being_run_is_told(machine: Machine, tmp_path: Path) -> None:
+    records = Records(str(tmp_path / "state"))
+    program = tmp_path / "hookline"
+    program.touch(0o755)
+
+    def install(scope: Scope) -> None:
+        call = replace(CALL, program=(str(program),))
+        for change in plan_install(INSTALLER, machine, scope, call, records):
+            apply(change, records)
+
+    def told() -> list[str]:
+        return [each.why for each in standing(INSTALLER, machine, records).inactive]
+
+    install(Scope.USER)
+    name = "zz-hookline-before_tool_call"
+    own = Path(machine.home, ".kodelet/hooks", name)
+    folder = Path(machine.project, ".kodelet/hooks")
+    folder.mkdir(parents=True)
+    other = folder / name
+    other.write_text("#!/bin/sh\nexit 1\n")
+    assert not told()
+    other.chmod(0o610)
+    assert told() == [f"{other} has the name of hookline's file, and Kodelet runs it in its place"]
+    other.unlink()
+    folder.rmdir()
+    folder.write_text("")
+    assert told() == [f"{folder} is no directory, and for this Kodelet runs no hooks at all here"]
+    folder.unlink()
+    own.chmod(0o644)
+    assert told() == [f"{own} is not executable, and Kodelet passes it over"]
+    own.chmod(0o755)
+    install(Scope.PROJECT)
+    assert not told()

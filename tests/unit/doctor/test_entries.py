@@ -39,6 +39,21 @@ def put(
     return str(ward.write(FILES[dialect], tree))
 
 
+@pytest.mark.parametrize(
+    ("command", "fix"),
+    [("true", "take it out"), ("/p/hookline hook docker-agent on_user_input", "hookline install")],
+)
+def test_a_hook_that_makes_headless_runs_hang_is_told_with_what_takes_it_out(
+    ward: Ward, command: str, fix: str
+) -> None:
+    tree = {event: [{**HOOK, "command": command}] for event in ("on_user_input", "stop")}
+    path = str(ward.write(FILES["docker-agent"], {"settings": {"hooks": tree}}))
+    found = ward.one("hook-hangs-runs", "docker-agent")
+    assert (found.severity, found.file) == (Severity.WARNING, path)
+    assert "on on_user_input: while a hook runs here" in found.what
+    assert fix in found.fix
+
+
 # ── matchers ──
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from hookline.dialects._doctor import Rules, in_any_directory
 from hookline.dialects._doctor_entries import common, entries, is_ours
 from hookline.dialects._patterns import whole
+from hookline.dialects.docker_agent.install import INSTALLER
 from hookline.dialects.docker_agent.reading import MATCHED
 from hookline.model.findings import Checkup, Finding, Severity
 from hookline.model.native import NativeEntry
@@ -22,9 +23,17 @@ _RULES = Rules(
 
 
 def findings(checkup: Checkup) -> Iterator[Finding]:
-    """What is found everywhere, and the one guard that it does not close by itself."""
+    """What is found everywhere, what holds up a run, and the one guard that does not close."""
     yield from common(checkup, _RULES)
     for seen, entry in entries(checkup):
+        if entry.event in INSTALLER.left_out:
+            what = f"on {entry.event}: {INSTALLER.left_out[entry.event]}"
+            fix = "take it out, unless this agent runs only where a person answers"
+            if is_ours(entry):
+                fix = "hookline install docker-agent takes it out"
+            yield checkup.found(
+                "hook-hangs-runs", Severity.WARNING, seen.file.path, entry.line, what, fix
+            )
         closes = entry.options.get("on_error") == "block" or is_ours(entry)
         if entry.event == "permission_request" and entry.type != "builtin" and not closes:
             what = "when this hook fails, docker-agent goes on as if it had said nothing"

@@ -29,7 +29,7 @@ from hookline.model.support import Support
 __all__ = ["INSTALLER", "DockerAgentHooks"]
 
 _CONFIG = ("DOCKER_AGENT_CONFIG_DIR", "CAGENT_CONFIG_DIR")
-_PROGRAMS = ("docker-agent", "cagent")
+_PLUGINS = ("~/.docker", "/usr/local/lib/docker", "/usr/lib/docker", "/usr/libexec/docker")
 _READS_DROP_INS = (1, 100, 0)
 _HEADER = "# hookline's hooks. `hookline uninstall docker-agent` takes this file away."
 
@@ -50,9 +50,8 @@ class DockerAgentHooks:
     )
     takes_files: ClassVar[bool] = True
     clients: ClassVar[tuple[str, ...]] = (
-        "docker-agent",
-        "cagent",
-        "~/.docker/cli-plugins/docker-agent",
+        *("docker-agent", "cagent"),
+        *(f"{folder}/cli-plugins/docker-agent" for folder in _PLUGINS),
     )
 
     def targets(self, machine: Machine, scope: Scope, *, shared: bool) -> Sequence[Target]:
@@ -125,8 +124,8 @@ def _shape(target: Target) -> Shape:
 
 def _unread(machine: Machine) -> Iterator[Inactive]:
     """Why the drop-in folder is not read: the oldest program found decides."""
-    for name in _PROGRAMS:
-        program = machine.which(name)
+    for name in DockerAgentHooks.clients:
+        program = machine.which(name.replace("~", machine.home, 1))
         if program is None or machine.version is None:
             continue
         version = machine.version((program, "version"))

@@ -117,15 +117,40 @@ class KodeletHooks:
         return [Entry(event=event, words=words, written=text) for words in _calls(text)]
 
     def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
-        """A version without hooks. `no_hooks` in a config is nothing: `kodelet run` ignores it."""
-        program = machine.which("kodelet")
-        if program is None or machine.version is None:
-            return []
-        version = machine.version((program, "version"))
-        if version < _WITHOUT_HOOKS:
-            return []
+        """A version without hooks, and what keeps our files from being run.
+
+        `no_hooks` in a config is nothing: `kodelet run` ignores it.
+        """
+        return [*_without_hooks(machine), *_passed_over(machine, installed)]
+
+
+def _without_hooks(machine: Machine) -> Iterator[Inactive]:
+    program = machine.which("kodelet")
+    version = machine.version((program, "version")) if program and machine.version else ()
+    if version >= _WITHOUT_HOOKS:
         why = f"{program} is {'.'.join(map(str, version))}: since 0.5.0 Kodelet runs no hooks"
-        return [Inactive(why, "use Kodelet 0.4.22 or older, or another agent")]
+        yield Inactive(why, "use Kodelet 0.4.22 or older, or another agent")
+
+
+def _passed_over(machine: Machine, installed: Sequence[Installed]) -> Iterator[Inactive]:
+    ours = {each.target.file for each in installed}
+    folder = os.path.join(machine.project, ".kodelet", "hooks")
+    if ours and os.path.lexists(folder) and not os.path.isdir(folder):
+        why = f"{folder} is no directory, and for this Kodelet runs no hooks at all here"
+        yield Inactive(why, "remove it")
+    for file in ours:
+        other = os.path.join(folder, os.path.basename(file))
+        if not _can_run(file):
+            why = f"{file} is not executable, and Kodelet passes it over"
+            yield Inactive(why, f"chmod +x {shlex.quote(file)}")
+        elif other not in ours and _can_run(other):
+            why = f"{other} has the name of hookline's file, and Kodelet runs it in its place"
+            yield Inactive(why, "look at it and remove it")
+
+
+def _can_run(path: str) -> bool:
+    """As Kodelet sees it: any bit counts, and a file without one does not claim its name."""
+    return os.path.isfile(path) and bool(os.stat(path).st_mode & 0o111)
 
 
 def _text(content: bytes) -> str:
