@@ -1,8 +1,9 @@
 """Keeps what the files of a git work tree held before each turn, so that `hookline undo` goes back.
 
 docker-agent's `snapshot`. The trees go into a repository of hookline's own, in its state directory;
-the index, HEAD and files of the work tree are left as they are. What git ignores, cannot
-read, and new files above 2 MiB are left out. Outside a work tree, without git or without a session it does nothing.
+the index, HEAD and files of the work tree are left as they are. What git ignores or cannot read
+and new files above 2 MiB are left out. Outside a work tree, without git or without a session it
+does nothing.
 """
 
 import os
