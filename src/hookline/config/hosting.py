@@ -82,7 +82,7 @@ class Hosted:
         read = Reader()
         layers: dict[str, Layer] = {}
         contents: dict[str, tuple[NativeFiles, bytes]] = {}
-        for place in places:
+        for place in (place for place in places if not place.is_off):
             for path in self._paths(place, platform, seen):
                 seen[path] = stamp_of(path)
                 try:

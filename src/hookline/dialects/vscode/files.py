@@ -90,7 +90,7 @@ class VSCodeFiles(Files):
         # They name no hook, and say what of all this is not run.
         layers = (Layer.PROJECT, Layer.USER, Layer.USER)
         rows += [
-            (file, layer, "settings")
+            (file, layer, "settings", False)
             for file, layer in zip(settings.files, layers, strict=True)
             if os.path.exists(file)
         ]
@@ -100,8 +100,9 @@ class VSCodeFiles(Files):
                 layer=layer,
                 scope=scope,
                 dialect="claude-code" if _is_claudes(path) else "",
+                is_off=is_off,
             )
-            for path, layer, scope in dict.fromkeys(rows)
+            for path, layer, scope, is_off in dict.fromkeys(rows)
         ]
 
     # ── what is in them ─────────────────────────────────────────────────────────────────────
@@ -205,7 +206,7 @@ _NOTHING_RUNS = "until it can be read, VS Code runs nothing of it"
 _NOTHING_COUNTS = "until it can be read, nothing that it says of hooks counts"
 
 
-Row = tuple[str, Layer, str]
+Row = tuple[str, Layer, str, bool]
 
 
 def _content(path: str) -> bytes | None:
@@ -222,16 +223,15 @@ def _files(where: Where, settings: Settings) -> Iterator[Row]:
     more = {path: each.is_workspace for path, each in said.items() if each.value is True}
     own = [path for path in (*_WORKSPACE, *more) if not path.startswith(("~", "/"))]
     users = [path for path in (*_USER, *more) if path.startswith("~/")]
+    off = {path for path, each in said.items() if each.value is not True}
     for base in _bases(where.project, settings):
         for path in dict.fromkeys(own):
-            if path not in said or said[path].value is True:
-                for each in _spread(os.path.normpath(os.path.join(base, path))):
-                    yield each, Layer.PROJECT, "workspace"
+            for each in _spread(os.path.normpath(os.path.join(base, path))):
+                yield each, Layer.PROJECT, "workspace", path in off
     for path in dict.fromkeys(users):
-        if path not in said or said[path].value is True:
-            layer = Layer.PROJECT if more.get(path) and path not in _USER else Layer.USER
-            for each in _spread(os.path.join(where.home, path[2:])):
-                yield each, layer, "user"
+        layer = Layer.PROJECT if more.get(path) and path not in _USER else Layer.USER
+        for each in _spread(os.path.join(where.home, path[2:])):
+            yield each, layer, "user", path in off
 
 
 def _bases(project: str, settings: Settings) -> Iterator[str]:
@@ -258,7 +258,7 @@ def _spread(path: str) -> Sequence[str]:
 
 def _agents(where: Where, settings: Settings) -> Iterator[Row]:
     for base in _bases(where.project, settings):
-        yield os.path.join(base, ".github", "agents"), Layer.PROJECT, "agent"
+        yield os.path.join(base, ".github", "agents"), Layer.PROJECT, "agent", False
 
 
 def _plugins(where: Where, settings: Settings) -> Iterator[Row]:
@@ -274,7 +274,7 @@ def _plugins(where: Where, settings: Settings) -> Iterator[Row]:
         found = said.get(root)
         if found is None or found.value is True:
             layer = Layer.PROJECT if found is not None and found.is_workspace else Layer.USER
-            yield os.path.join(root, _plugin_file(root)), layer, "plugin"
+            yield os.path.join(root, _plugin_file(root)), layer, "plugin", False
 
 
 def _from_home(path: str, home: str) -> str:
