@@ -116,6 +116,8 @@ until the next prompt.
 
 - **✓ proven**: a test showed it on the real, unmodified client, under each name of the event that
   `hookline install` writes. `hookline matrix --json` names the client's version and the test.
+- **○ recorded**: seen in recorded sessions of the real client, which tests replay; the JSON has the
+  versions and the sessions.
 - **specified** (no sign): known from the client's documentation, its code or a look at it; the
   JSON has the source.
 - **? unknown**: nobody has looked.

@@ -21,6 +21,7 @@ from typing import NamedTuple
 from hookline.files import open_regular
 
 __all__ = [
+    "Finished",
     "GitError",
     "NoGit",
     "Repository",

@@ -30,7 +30,7 @@ from hookline.model.events import (
 )
 from hookline.model.ports import Caller
 from hookline.model.tools import tool
-from hookline.snapshots import Page, Shadow, step
+from hookline.snapshots import Page, Shadow, make_plan, undo
 from support.cli import Machine
 from support.hostile_git import PATH, SHAPES, Traps, git
 
@@ -145,8 +145,8 @@ def _keep_and_undo(work: Path, who: Caller) -> None:
     assert answering(TurnEnd(**keys), who) == PASS
     shadow = Shadow(f"{who.home}/snapshot", repository, env=who.env)
     page = Page(shadow.directory, "s1")
-    (point,) = page.read().checkpoints
-    step(shadow, page, point, again=False)
+    points = page.read().checkpoints
+    undo(shadow, page, points, make_plan(shadow, points), again=False)
     assert (work / "a.txt").read_bytes() == before
     assert not (work / "mine.txt").exists()
 

@@ -8,6 +8,7 @@ from hookline.cli.matrix import (
     Platform,
     Proof,
     Proofs,
+    Recording,
     as_markdown,
     capability_rows,
     event_rows,
@@ -47,6 +48,31 @@ def test_a_proven_cell_says_client_version_and_test() -> None:
         "value": "yes",
         "evidence": {"state": "proven", "client": "Made Up", "version": "1.2.3", "test": TEST},
     }
+
+
+def test_a_cell_that_recorded_sessions_show_names_their_versions_and_counts_less_than_a_proof() -> (
+    None
+):
+    known = platform(row("PreTool", deny="yes", ask="yes", halt="latch"))
+    recorded = {
+        "1.0": Recording(fires=("PreTool",), sessions={"10": ("PreTool.deny", "PreTool.halt")}),
+        "2.0": Recording(fires=("PreTool",), sessions={"11": ("PreTool.deny",)}),
+    }
+    known = Platform(known.support, known.proofs, recorded=recorded)
+    cell = capability(known, "deny a tool")
+    assert str(cell) == "yes ○"
+    assert msgspec.to_builtins(cell.evidence) == {
+        "state": "recorded",
+        "client": "Made Up",
+        "version": "1.0, 2.0",
+        "more": ("10", "11"),
+    }
+    # Nothing was seen of an ask, and a latch is what is said in place of what was seen.
+    assert str(capability(known, "ask before a tool")) == "yes"
+    assert str(capability(known, "end the run at a tool")) == "latch"
+    assert [str(cell) for _, (cell,) in event_rows([known])] == ["PreTool ○"]
+    proven = Platform(known.support, Proofs(proven=(proof("PreTool.deny"),)), recorded=recorded)
+    assert str(capability(proven, "deny a tool")) == "yes ✓"
 
 
 def test_further_tests_of_a_cell_are_told_too() -> None:
@@ -121,8 +147,8 @@ def test_cells_are_counted_by_how_they_are_known() -> None:
         row("B", deny="yes", source=""),
         proven=("A.deny", "A.ask=deny", "B.fires"),
     )
-    assert known.counts() == {"proven": 3, "specified": 1, "unknown": 1}
-    assert "| made-up | 3 | 1 | 1 | 0 |" in as_markdown([known])
+    assert known.counts() == {"proven": 3, "recorded": 0, "specified": 1, "unknown": 1}
+    assert "| made-up | 3 | 0 | 1 | 1 | 0 |" in as_markdown([known])
 
 
 def test_what_is_no_cell_is_told_as_also_proven() -> None:
@@ -130,7 +156,7 @@ def test_what_is_no_cell_is_told_as_also_proven() -> None:
     known = Platform(support, Proofs(also=(proof("failure.daemon-killed"),)))
     told = msgspec.to_builtins(list_all([known]))["platforms"][0]
     assert [each["claim"] for each in told["also_proven"]] == ["failure.daemon-killed"]
-    assert "| made-up | 0 | 2 | 0 | 1 |" in as_markdown([known])
+    assert "| made-up | 0 | 0 | 2 | 0 | 1 |" in as_markdown([known])
 
 
 def test_what_is_out_of_any_hooks_reach_is_named() -> None:

@@ -1,8 +1,9 @@
 """Keeps what the files of a git work tree held before each turn, so that `hookline undo` goes back.
 
 docker-agent's `snapshot`. The trees go into a repository of hookline's own, in its state directory;
-the index, HEAD and files of the work tree are left as they are. What git ignores and new files
-above 2 MiB are left out. Outside a work tree, without git or without a session it does nothing.
+the index, HEAD and files of the work tree are left as they are. What git ignores or cannot read
+and new files above 2 MiB are left out. Outside a work tree, without git or without a session it
+does nothing.
 """
 
 import os
@@ -118,14 +119,15 @@ class _Turn:
         after = self._captured(before.scope)
         files = self._shadow.changes(before.tree, after.tree, before.scope)
         rules = before.ignoring != after.ignoring or any(map(_says_what_to_ignore, files))
-        # What was only left out before has not been made since, and must not be taken for it.
+        # What was left out of one of the trees was neither made nor removed in between.
+        left_out = {*before.skipped, *after.skipped}
         files = {
-            path: how
-            for path, how in files.items()
-            if path not in before.skipped and not (rules and how == "A")
+            path: change
+            for path, change in files.items()
+            if path not in left_out and not (rules and change.how == "A")
         }
         if files:
-            point = Checkpoint(tree=before.tree, files=files, time=time(), tool=tool)
+            point = Checkpoint(files=files, time=time(), tool=tool)
             self._session.remember(point)
 
 

@@ -140,7 +140,8 @@ def _spy_installer(client: "Client") -> "Callable[[Room, tuple[str, ...]], None]
 
     def install(room: "Room", words: tuple[str, ...]) -> None:
         here = machine_here(room.env)
-        machine = replace(here, home=room.home, project=room.project, converse=None)
+        named = tuple(os.path.join(room.home, each) for each in (client.package.file,) if each)
+        machine = replace(here, home=room.home, project=room.project, converse=None, named=named)
         records = Records(os.path.join(room.root, "records"))
         call = Call(program=words, timeout=_SPY_TIMEOUT)
         for change in plan_install(installer, machine, installer.scopes[0], call, records):

@@ -111,7 +111,7 @@ def run(
 
         def prepare(there: "Room") -> None:
             bring_along(there, config, bring)
-            install_hookline(there, client.dialect)
+            install_hookline(there, client.dialect, *client.package.install_options(there.home))
             trust_room(there)
 
         session = play(

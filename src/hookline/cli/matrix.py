@@ -25,6 +25,7 @@ __all__ = [
     "Platform",
     "Proof",
     "Proofs",
+    "Recording",
     "as_markdown",
     "capability_rows",
     "coloured",
@@ -43,8 +44,8 @@ TOPICS = (
     *("mcp", "subagent", "patch", "resume", "compaction", "continuation", "secrets", "verify"),
 )
 
-_State = Literal["proven", "specified", "unknown"]
-STATES: tuple[_State, ...] = ("proven", "specified", "unknown")
+_State = Literal["proven", "recorded", "specified", "unknown"]
+STATES: tuple[_State, ...] = ("proven", "recorded", "specified", "unknown")
 
 
 class Proof(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -70,6 +71,15 @@ class Proofs(Struct, frozen=True, forbid_unknown_fields=True):
         return next((proof for proof in self.proven if proof.claim == claim), None)
 
 
+class Recording(Struct, frozen=True, forbid_unknown_fields=True):
+    """What sessions of one version of a client showed that were recorded elsewhere."""
+
+    fires: tuple[str, ...]
+    """The native events."""
+    sessions: Mapping[str, tuple[str, ...]]
+    """By session the cells, as ``pre_tool_use.deny``; only what a hook said and the client did."""
+
+
 class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How one cell is known."""
 
@@ -91,7 +101,13 @@ def _claimed(native: str, cell: str, value: str = "yes") -> str:
     return f"{native}.{cell}" if value == "yes" else f"{native}.{cell}={value}"
 
 
-def evidence(support: Support, row: EventSupport, cell: str, proofs: Proofs) -> Evidence:
+def evidence(
+    support: Support,
+    row: EventSupport,
+    cell: str,
+    proofs: Proofs,
+    recorded: Mapping[str, Recording] | None = None,
+) -> Evidence:
     """How a cell of an event is known."""
     value = "yes" if cell == FIRES else row.instead(cell)
     proof = proofs.find(_claimed(row.native, cell, value))
@@ -104,9 +120,30 @@ def evidence(support: Support, row: EventSupport, cell: str, proofs: Proofs) -> 
             test=first,
             more=tuple(more),
         )
+    versions, sessions = _seen(_claimed(row.native, cell, value), recorded or {})
+    if versions:
+        return Evidence(
+            state="recorded",
+            client=support.client,
+            version=", ".join(versions),
+            more=tuple(sessions),
+        )
     if row.source.strip():
         return Evidence(state="specified", source=row.source)
     return Evidence(state="unknown")
+
+
+def _seen(claim: str, recorded: Mapping[str, Recording]) -> tuple[list[str], list[str]]:
+    """The versions whose recorded sessions show a claim, and those sessions."""
+    native, _, cell = claim.rpartition(".")
+    versions: list[str] = []
+    found: list[str] = []
+    for version, each in recorded.items():
+        sessions = [name for name, claims in each.sessions.items() if claim in claims]
+        if sessions or (cell == FIRES and native in each.fires):
+            versions.append(version)
+            found += sessions
+    return versions, found
 
 
 # (what a person wants, canonical event, cell)
@@ -131,7 +168,7 @@ CAPABILITIES: tuple[tuple[str, str, str], ...] = (
 )
 
 # Behind the value, for whoever sees no colours.
-MARKS: Mapping[_State, str] = {"proven": " ✓", "specified": "", "unknown": " ?"}
+MARKS: Mapping[_State, str] = {"proven": " ✓", "recorded": " ○", "specified": "", "unknown": " ?"}
 
 
 class Cell(Struct, frozen=True):
@@ -152,6 +189,8 @@ class Platform(Struct, frozen=True):
     proofs: Proofs = Proofs()
     installed: frozenset[str] = frozenset()
     """The native events that ``hookline install`` writes; empty where it writes none."""
+    recorded: Mapping[str, Recording] = {}
+    """By version, what recorded sessions showed of it."""
 
     def rows(self, event: str) -> list[EventSupport]:
         """The native events that are this canonical one."""
@@ -163,7 +202,7 @@ class Platform(Struct, frozen=True):
         An event that goes by two names is asked under the one that is installed.
         """
         used = [row for row in rows if row.native in self.installed] or rows
-        found = [evidence(self.support, row, cell, self.proofs) for row in used]
+        found = [evidence(self.support, row, cell, self.proofs, self.recorded) for row in used]
         return max(found, key=lambda each: STATES.index(each.state))
 
     def cells(self) -> Iterator[tuple[str, str, Cell]]:
@@ -184,11 +223,17 @@ def platforms() -> list[Platform]:
 
 
 def _platform(name: str) -> Platform:
-    file = files("hookline.dialects").joinpath(name.replace("-", "_"), "evidence.toml")
+    folder = files("hookline.dialects").joinpath(name.replace("-", "_"))
+    file, traces = folder.joinpath("evidence.toml"), folder.joinpath("recorded.toml")
     proofs = msgspec.toml.decode(file.read_bytes(), type=Proofs) if file.is_file() else Proofs()
     installs = name in registry.installer_names()
     installed = frozenset(registry.installer(name).events()) if installs else frozenset[str]()
-    return Platform(registry.dialect(name).support, proofs, installed)
+    recorded = (
+        msgspec.toml.decode(traces.read_bytes(), type=dict[str, Recording])
+        if traces.is_file()
+        else {}
+    )
+    return Platform(registry.dialect(name).support, proofs, installed, recorded)
 
 
 def event_rows(known: Sequence[Platform]) -> Iterator[tuple[str, list[Cell]]]:
@@ -282,8 +327,8 @@ def _table(corner: str, heads: Sequence[str], rows: Iterator[tuple[str, list[Cel
 
 def _counts(known: Sequence[Platform]) -> str:
     lines = [
-        "| cells | proven ✓ | specified | unknown ? | also proven |",
-        "|---|---:|---:|---:|---:|",
+        "| cells | proven ✓ | recorded ○ | specified | unknown ? | also proven |",
+        "|---|---:|---:|---:|---:|---:|",
     ]
     for each in known:
         numbers = [*each.counts().values(), len(each.proofs.also)]
@@ -293,9 +338,10 @@ def _counts(known: Sequence[Platform]) -> str:
 
 # The command
 
-_COLOURS = {"proven": "green", "specified": None, "unknown": "yellow"}
+_COLOURS = {"proven": "green", "recorded": "cyan", "specified": None, "unknown": "yellow"}
 _MEANT = {
     "proven": "a test showed it on the real client",
+    "recorded": "seen in recorded sessions of the real client; `--json` says which version",
     "specified": "from its documentation, its code or a look at it; `--json` has the source",
     "unknown": "nobody has looked",
 }
@@ -311,7 +357,8 @@ def command(events: bool, markdown: bool, as_json: bool) -> None:
     """Show what works on which platform, from each dialect's support table.
 
     Beside yes and no a cell names what is said instead, never weaker than what was meant. A ✓
-    stands behind what a test showed on the real client, a ? behind what nobody knows.
+    stands behind what a test showed on the real client, a ○ behind what was seen in recorded
+    sessions of it, a ? behind what nobody knows.
     """
     if as_json + markdown + events > 1:
         together = "--json, --markdown and --events do not go together"

@@ -47,9 +47,10 @@ def command(
 ) -> None:
     """Show whether an agent obeys hookline here: the one you have, with the config you wrote.
 
-    DIALECT is claude-code, codex, gemini or copilot. The agent is run for real in a temporary
-    directory, against a scripted model on this machine: no account, no tokens, nothing else
-    written. Your rules are in force there, and beside them hooks that are about random words.
+    DIALECT is claude-code, codex, gemini, copilot, docker-agent or kodelet; of the last two you
+    bring the program yourself. The agent is run for real in a temporary directory, against a
+    scripted model on this machine: no account, no tokens, nothing else written. Your rules are in
+    force there, and beside them hooks that are about random words.
 
     \b
       hookline verify claude-code
@@ -152,7 +153,7 @@ def _prepare(room: "Room", client: "Client", plan: "Plan") -> None:
     from hookline.verifying.verifying import place_canaries
 
     bring_along(room, None, ())
-    install_hookline(room, client.dialect)
+    install_hookline(room, client.dialect, *client.package.install_options(room.home))
     place_canaries(plan, room)
     trust_room(room)
 

@@ -17,6 +17,8 @@ from hookline.model.ports import NativeFiles
 
 __all__ = ["Hosted"]
 
+_Places = list[tuple[str, tuple[NativePlace, ...]]]
+
 
 class Hosted:
     """The files of some platforms, read again when any place has changed."""
@@ -29,7 +31,7 @@ class Hosted:
             if name not in known:
                 raise UnknownNameError("platform with hook files", name, known)
         self._platforms = [known[name] for name in dict.fromkeys(dialects)]
-        self._kept: tuple[Where, Mapping[str, Stamp], tuple[ConfigFile, ...]] | None = None
+        self._kept: tuple[_Places, Mapping[str, Stamp], tuple[ConfigFile, ...]] | None = None
         self._joined: tuple[Config, tuple[ConfigFile, ...], Config] | None = None
 
     def joined(self, config: Config, project: str) -> Config:
@@ -50,15 +52,19 @@ class Hosted:
         return kept[2]
 
     def _files(self, where: Where) -> tuple[ConfigFile, ...]:
+        # A settings file or a new plugin may say that there is more to look at.
+        places = [(where.project, tuple(each.places(where))) for each in self._platforms]
         if self._kept is not None:
-            kept_where, stamps, files = self._kept
-            if kept_where == where and all(stamp_of(path) == old for path, old in stamps.items()):
+            kept_places, stamps, files = self._kept
+            if kept_places == places and all(stamp_of(path) == old for path, old in stamps.items()):
                 return files
         seen: dict[str, Stamp] = {}
         found = tuple(
-            file for platform in self._platforms for file in self._of(platform, where, seen)
+            file
+            for platform, (project, each) in zip(self._platforms, places, strict=True)
+            for file in self._of(platform, each, project, seen)
         )
-        self._kept = (where, seen, found)
+        self._kept = (places, seen, found)
         return found
 
     def runs(self, hook: Hook) -> bool:
@@ -66,13 +72,17 @@ class Hosted:
         return self._kept is not None and any(hook in file.hooks for file in self._kept[2])
 
     def _of(
-        self, platform: NativeFiles, where: Where, seen: dict[str, Stamp]
+        self,
+        platform: NativeFiles,
+        places: Sequence[NativePlace],
+        project: str,
+        seen: dict[str, Stamp],
     ) -> Iterator[ConfigFile]:
         """All that one platform runs, by its own rules: some is written for others as well."""
         read = Reader()
         layers: dict[str, Layer] = {}
         contents: dict[str, tuple[NativeFiles, bytes]] = {}
-        for place in platform.places(where):
+        for place in (place for place in places if not place.is_off):
             for path in self._paths(place, platform, seen):
                 seen[path] = stamp_of(path)
                 try:
@@ -85,7 +95,7 @@ class Hosted:
                 if path not in contents:
                     contents[path] = (self._reader(place, platform), content)
                     layers[path] = place.layer
-        for file in compile_natives(contents, self._kit, project_dir=where.project):
+        for file in compile_natives(contents, self._kit, project_dir=project):
             layer = layers[file.file]
             hooks = tuple(
                 replace(hook, source=replace(hook.source, layer=layer)) for hook in file.hooks

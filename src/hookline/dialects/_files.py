@@ -19,7 +19,7 @@ from hookline.model.hook import HandlerSpec, Hook, Lane, Layer, OnError, Source,
 from hookline.model.native import NativeEntry, NativeFile, NativePlace, Where
 from hookline.model.ports import Caller, Match
 
-__all__ = ["Files", "NativeMatcher", "is_hookline"]
+__all__ = ["PLUGIN_ROOTS", "Files", "NativeMatcher", "is_hookline", "with_plugin_root"]
 
 # `hookline hook …`, by name, by path, through Python, or inside a line for the shell; and the thin
 # clients, which are told first which Python they may start.
@@ -31,6 +31,8 @@ _HOOKLINE = re.compile(
 
 # In a path of these characters a shell finds nothing to expand or split.
 _PLAIN_PATH = re.compile(r"[\w./@%+,:=-]+")
+PLUGIN_ROOTS = ("CLAUDE_PLUGIN_ROOT", "PLUGIN_ROOT")
+"""The variables by which a plugin's hooks know its directory."""
 
 
 class Files(ABC):
@@ -217,6 +219,16 @@ class NativeMatcher(Struct, frozen=True):
     def identity(self) -> object:
         """What the entries say, wherever in their file they stand."""
         return self.files.dialect, repr([replace(entry, line=0) for entry in self.entries])
+
+
+def with_plugin_root(entry: NativeEntry) -> NativeEntry:
+    """With a plugin's directory written out, so that trusting the hook pins its script."""
+    command = entry.command
+    for name in PLUGIN_ROOTS:
+        root = entry.env.get(name, "")
+        if isinstance(command, str) and _PLAIN_PATH.fullmatch(root):
+            command = re.sub(rf"\$(?:{name}\b|\{{{name}\}})", lambda _: root, command)  # noqa: B023
+    return replace(entry, command=command)
 
 
 def is_hookline(command: str | Sequence[str]) -> bool:

@@ -56,6 +56,8 @@ def platform_name() -> str:
 
 def installed(package: Package, cache: str) -> Program | None:
     """The client if the cache has it, without looking anywhere else."""
+    if not package.packages:
+        return None
     program = os.path.join(_directory(package, cache), _program(package))
     if not os.path.isfile(program):
         return None
@@ -69,6 +71,11 @@ def acquire(
 
     ``env`` is the person's: npm finds their settings and their registry by it.
     """
+    if not package.packages:
+        raise HooklineError(
+            f"`{package.command}` is in no registry: install it as its makers say, "
+            "and name it with --client"
+        )
     person = os.environ if env is None else env
     cache = cache or cache_directory(person)
     if package.node:

@@ -6,6 +6,7 @@ which whoever starts a capture does.
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
@@ -51,9 +52,18 @@ class Captured(Struct, frozen=True, kw_only=True):
     played: tuple[Played, ...]
 
 
-def spy_words(folder: str) -> tuple[str, ...]:
-    """What starts the spy; the words ``hook DIALECT EVENT`` have to follow."""
-    return (sys.executable, "-I", "-S", _SPY, folder)
+def spy_words(folder: str, *, is_named: bool = False) -> tuple[str, ...]:
+    """What starts the spy; the words ``hook DIALECT EVENT`` have to follow.
+
+    With ``is_named`` it has hookline's name, for installers that look for their own entries.
+    """
+    words = (sys.executable, "-I", "-S", _SPY, folder)
+    if not is_named:
+        return words
+    path = os.path.join(folder, "hookline")
+    Path(path).write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
+    os.chmod(path, 0o700)
+    return (path,)
 
 
 class Recorder:
@@ -121,7 +131,9 @@ class Recorder:
             room=room,
             program=self._program,
             isolate=self._isolate,
-            prepare=lambda there: self._install(there, spy_words(folder)),
+            prepare=lambda there: self._install(
+                there, spy_words(folder, is_named=bool(client.package.file))
+            ),
         ) as on:
             sessions = [on.play(step.script, wish=step.wish) for step in scenario.steps]
             launches = [

@@ -28,7 +28,7 @@ def find(
 ) -> Program:
     """The client at ``path``, or the one that the person's PATH has, with its version."""
     argv = (locate(package, env, path),)
-    return Program(argv=argv, version=version_of(argv, room))
+    return Program(argv=argv, version=version_of(argv, room, package.version_words))
 
 
 def locate(package: Package, env: Mapping[str, str], path: str | None = None) -> str:
@@ -42,26 +42,27 @@ def locate(package: Package, env: Mapping[str, str], path: str | None = None) ->
         return found
     on_path = shutil.which(package.command, path=env.get("PATH")) if package.command else None
     if on_path is None:
+        best = f"{package.version} is the version known best"
+        if package.packages:
+            best = f"`npm install --global {package.packages[0]}` is the version known best"
         raise HooklineError(
-            f"no `{package.command}` is on the PATH: install it "
-            f"(`npm install --global {package.packages[0]}` is the version known best), "
+            f"no `{package.command}` is on the PATH: install it ({best}), "
             "or say where it is with --client"
         )
     return os.path.abspath(on_path)
 
 
-def version_of(argv: tuple[str, ...], room: Room) -> str:
+def version_of(argv: tuple[str, ...], room: Room, words: tuple[str, ...] = ("--version",)) -> str:
     """What the client answers to ``--version``. Raises HooklineError when it cannot even that."""
-    launch = Launch(argv=(*argv, "--version"), env=room.env, timeout=_TIMEOUT)
+    asked = " ".join((argv[0], *words))
+    launch = Launch(argv=(*argv, *words), env=room.env, timeout=_TIMEOUT)
     with place() as held:
         ran = run(held, launch, room.project)
     if ran.exit_code is None:
-        raise HooklineError(f"`{argv[0]} --version` was ended: {ran.cut}")
+        raise HooklineError(f"`{asked}` was ended: {ran.cut}")
     said = (ran.stdout + b"\n" + ran.stderr).decode(errors="replace").strip()
     if ran.exit_code:
-        raise HooklineError(
-            f"`{argv[0]} --version` failed with exit code {ran.exit_code}: {said[-500:]}"
-        )
+        raise HooklineError(f"`{asked}` failed with exit code {ran.exit_code}: {said[-500:]}")
     match = _VERSION.search(ran.stdout.decode(errors="replace"))
     return match.group() if match else ""
 

@@ -173,9 +173,16 @@ class Lanes:
         return self._opened(question) or self._main
 
     def _opened(self, question: Question) -> _Lane | None:
-        """The lane whose prompt the conversation opens with; the longest, if one is in another."""
-        first = "\n".join(_opening(question.messages))
-        return next((lane for prompt, lane in self._openings if prompt in first), None)
+        """The lane whose prompt the conversation opens with; the longest, if one is in another.
+
+        Some clients give a sub-agent its work with its instructions, and a word to begin as prompt.
+        """
+        told = [m.text for m in question.messages if m.role == "system"]
+        for first in ("\n".join(_opening(question.messages)), "\n".join([question.system, *told])):
+            for prompt, lane in self._openings:
+                if prompt in first:
+                    return lane
+        return None
 
     def _follow_ups(self, question: Question, since: Served) -> tuple[ToolCall, ...]:
         """The calls that the results of the last ones ask for, unless they were made already."""

@@ -52,11 +52,12 @@ class Asked(Struct, frozen=True):
 
 
 class Package(Struct, frozen=True, kw_only=True):
-    """Where a client comes from: npm packages at the versions that were proven."""
+    """What kind of program a client is, and where it comes from."""
 
-    packages: tuple[str, ...]
-    """``name@version``, the client's own first."""
-    program: str
+    packages: tuple[str, ...] = ()
+    """``name@version`` of npm at the versions that were proven, the client's own first; none for
+    a program that only its makers offer."""
+    program: str = ""
     """The program to run, relative to the directory it was installed to.
 
     ``{platform}`` stands for npm's name of this one (``linux-x64``), ``{triple}`` for Rust's.
@@ -65,11 +66,23 @@ class Package(Struct, frozen=True, kw_only=True):
     """What people type to start it, as it is found on a PATH."""
     node: str = ""
     """The least version of Node it needs to run; empty for a native binary."""
+    known: str = ""
+    """The version known best, where there is no package."""
+    version_words: tuple[str, ...] = ("--version",)
+    """The arguments with which it says its version."""
+    file: str = ""
+    """The file below the home that hookline is installed into, where a person has to name it."""
+    asks: bool = True
+    """Whether it ever asks a person before a tool runs."""
 
     @property
     def version(self) -> str:
-        """The pinned version of the client."""
-        return self.packages[0].rpartition("@")[2]
+        """The version of the client that is known best."""
+        return self.packages[0].rpartition("@")[2] if self.packages else self.known
+
+    def install_options(self, home: str) -> tuple[str, ...]:
+        """More words for ``hookline install`` in a room with this home."""
+        return ("--file", f"{home}/{self.file}") if self.file else ()
 
 
 class Program(Struct, frozen=True, kw_only=True):

@@ -103,3 +103,5 @@ class NativePlace(Struct, frozen=True, kw_only=True):
     """In the platform's own word: ``managed``, ``user``, ``project``, ``local``, ``plugin``."""
     dialect: str = ""
     """Whose file this is; empty for the platform's own. VS Code also reads Claude Code's."""
+    is_off: bool = False
+    """Whether a person's settings keep the platform from looking there."""

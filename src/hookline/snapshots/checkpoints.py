@@ -9,7 +9,7 @@ from hashlib import sha256
 import msgspec
 from msgspec import Struct, field
 
-from hookline.snapshots.shadow import Captured
+from hookline.snapshots.shadow import Captured, Change
 
 __all__ = ["Checkpoint", "Page", "Session", "forget_old", "pages"]
 
@@ -19,11 +19,10 @@ _MAX_TOOLS = 200
 
 
 class Checkpoint(Struct, frozen=True, kw_only=True):
-    """A tree to go back to, and the files that were changed since."""
+    """What was changed, and what it was before."""
 
-    tree: str
-    files: dict[str, str]
-    """By quoted path, git's letter: ``A`` for one that would have to go."""
+    files: dict[str, Change]
+    """By quoted path."""
     time: float
     tool: str = ""
     """The call that changed them; empty for a whole turn."""
@@ -74,8 +73,8 @@ class Page:
 
     def write(self, session: Session) -> None:
         """Replaces it whole."""
-        session.checkpoints = session.checkpoints[-_MAX_CHECKPOINTS:]
-        session.undone = session.undone[-_MAX_CHECKPOINTS:]
+        for points in (session.checkpoints, session.undone):
+            del points[:-_MAX_CHECKPOINTS]
         session.tools = dict(list(session.tools.items())[-_MAX_TOOLS:])
         os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
         fresh = f"{self._path}.new"

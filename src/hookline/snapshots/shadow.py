@@ -7,6 +7,7 @@ files stay as they are. Knows git; must not know sessions or turns.
 import os
 import re
 import shutil
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -16,6 +17,7 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 from msgspec import Struct
 
 from hookline.git import (
+    Finished,
     GitError,
     NoGit,
     Repository,
@@ -25,7 +27,7 @@ from hookline.git import (
     run_git,
 )
 
-__all__ = ["Captured", "Shadow", "SnapshotError", "quoted"]
+__all__ = ["Captured", "Change", "Shadow", "SnapshotError", "quoted"]
 
 LARGE = 2 << 20
 """Bytes; a new file with more is left out."""
@@ -69,6 +71,19 @@ class Captured(Struct, frozen=True, kw_only=True):
     """Changes with the rules by which files are left out that are in no tree."""
 
 
+class Change(Struct, frozen=True):
+    """One file of two trees: mode and object in each, as in ``100644 af5626b…``."""
+
+    before: str = ""
+    """Empty for a file that was not there."""
+    after: str = ""
+
+    @property
+    def how(self) -> str:
+        """Git's letter for it."""
+        return "M" if self.before and self.after else "D" if self.before else "A"
+
+
 class Shadow:
     """The repository beside one work tree."""
 
@@ -95,6 +110,7 @@ class Shadow:
             "GIT_DIR": os.path.join(self.directory, "git"),
             "GIT_WORK_TREE": self.root,
         }
+        self._restoring = os.path.join(self.directory, "restoring")
 
     def _begun(self) -> float:
         until = self._clock() + _SECONDS
@@ -149,19 +165,17 @@ class Shadow:
         skipped = [name for name in others if self._is_left_out(where, name)]
         if len(skipped) > _MAX_SKIPPED:
             raise SnapshotError(f"more than {_MAX_SKIPPED:,} new files are larger than 2 MiB")
-        wanted = [b".", *(b":(exclude,literal)" + name.rstrip(b"/") for name in skipped)]
-        entered = [line.partition(b"\t")[2] for line in listed if _IS_REPOSITORY.match(line)]
-        if entered:
-            forget = ("update-index", "--force-remove", "-z", "--stdin")
-            self._git(*forget, at=where, stdin=b"\0".join(entered))
-        self._git(
-            *("add", "--all", "--ignore-errors"),
-            *("--pathspec-from-file=-", "--pathspec-file-nul"),
-            at=where,
-            also=settings,
-            stdin=b"\0".join(wanted),
-            fine=(0, 1),  # 1: something could not be read, and is left out
-        )
+        self._forget(where, [_name(line) for line in listed if _IS_REPOSITORY.match(line)])
+        if self._add(where, skipped, settings):
+            # Without these files it may go well. With the index as it is the tree would be old.
+            folder = os.fsencode(where)
+            names = {_name(line) for line in listed if line} - set(skipped)
+            unreadable = [name for name in names if _is_unreadable(os.path.join(folder, name))]
+            self._forget(where, unreadable)
+            skipped += unreadable
+            complaint = self._add(where, skipped, settings)
+            if complaint:
+                raise SnapshotError(f"git cannot keep every file: {complaint}")
         tree = self._git("write-tree").strip().decode()
         rules = sha256(excludes + b"\0" + os.fsencode(settings["core.excludesFile"]))
         return Captured(
@@ -171,45 +185,76 @@ class Shadow:
             ignoring=rules.hexdigest()[:16],
         )
 
-    def changes(self, before: str, after: str, scope: str) -> dict[str, str]:
-        """Which files differ between two trees, by git's letter for how."""
+    def changes(self, before: str, after: str, scope: str) -> dict[str, Change]:
+        """Which files differ between two trees."""
         where = [f":(top,literal){scope}"] if scope else []
-        words = ("diff-tree", "-r", "-z", "--no-renames", "--name-status", before, after)
+        words = ("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", before, after)
         fields = self._git(*words, "--", *where).split(b"\0")[:-1]
-        return {
-            quoted(name): letter.decode()
-            for letter, name in zip(fields[::2], fields[1::2], strict=True)
-        }
+        found: dict[str, Change] = {}
+        for said, name in zip(fields[::2], fields[1::2], strict=True):
+            old, new, was, now, _ = said.removeprefix(b":").decode().split(" ")
+            found[quoted(name)] = Change(
+                f"{old} {was}" if int(old) else "", f"{new} {now}" if int(new) else ""
+            )
+        return found
 
-    def files(self, tree: str) -> set[str]:
-        """The quoted paths of all that is in a tree."""
-        listed = self._git("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree)
-        return {quoted(name) for name in listed.split(b"\0") if name}
+    def files(self, tree: str) -> dict[str, str]:
+        """Mode and object of each file in a tree, by its quoted path."""
+        listed = self._git("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")
+        rows = [row.partition(b"\t") for row in listed if row]
+        return {quoted(name): said.decode().replace(" blob ", " ") for said, _, name in rows}
 
-    def restore(self, tree: str, files: Mapping[str, str]) -> None:
-        """Brings files back as they are in a tree; those that were added since go."""
+    def prepare(self, files: Mapping[str, str]) -> None:
+        """Makes sure that `restore` can bring these back; nothing of the work tree is touched."""
+        kept = [said for said in files.values() if said]
+        names = "".join(f"{said.split()[1]}\n" for said in kept).encode()
+        if b"missing" in self._git("cat-file", "--batch-check", stdin=names):
+            raise SnapshotError("what this checkpoint kept is no longer whole")
+        with suppress(FileNotFoundError):
+            os.unlink(self._restoring)
+        rows = [
+            f"{said}\t".encode() + unquote_to_bytes(path) for path, said in files.items() if said
+        ]
+        # No other entries: all that is in this index is written.
+        self._git(
+            *("update-index", "--add", "-z", "--index-info"),
+            index=self._restoring,
+            stdin=b"".join(row + b"\0" for row in rows),
+        )
+
+    def restore(self, files: Mapping[str, str]) -> None:
+        """Brings files back as they were when `prepare` was told; those without content go."""
         root = os.fsencode(self.root)
-        for path in (path for path, how in files.items() if how == "A"):
+        for path in (path for path, said in files.items() if not said):
             whole = os.path.join(root, unquote_to_bytes(path))
             # What is a link on the way by now leads to files that are none of this work tree.
             if os.path.realpath(os.path.dirname(whole)) == os.path.dirname(whole):
                 with suppress(FileNotFoundError, IsADirectoryError):
                     os.unlink(whole)
-        names = [unquote_to_bytes(path) for path, how in files.items() if how != "A"]
-        for name in names:
+        for path in (path for path, said in files.items() if said):
             # git would take away whatever is in a directory; only one that is empty may go.
-            for folder, _, _ in os.walk(os.path.join(root, name), topdown=False):
+            whole = os.path.join(root, unquote_to_bytes(path))
+            for folder, _, _ in os.walk(whole, topdown=False):
                 os.rmdir(folder)
-        if names:
-            self._git(
-                *("restore", f"--source={tree}", "--worktree"),
-                *("--pathspec-from-file=-", "--pathspec-file-nul"),
-                stdin=b"\0".join(b":(top,literal)" + name for name in names),
-            )
+        if any(files.values()):
+            self._git("checkout-index", "--force", "--all", index=self._restoring)
+            os.unlink(self._restoring)
 
     def collect(self) -> None:
         """Drops what nobody has named for a week."""
         self._git("gc", "--quiet", "--prune=7.days.ago")
+
+    def _add(self, where: str, skipped: Sequence[bytes], settings: Mapping[str, str]) -> str:
+        """Take the files of a directory into the index; what git complained of if it did not."""
+        wanted = [b".", *(b":(exclude,literal)" + name.rstrip(b"/") for name in skipped)]
+        words = ("add", "--all", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
+        done = self._run(*words, at=where, also=settings, stdin=b"\0".join(wanted))
+        return (done.complaint or f"git ended with {done.code}") if done.code else ""
+
+    def _forget(self, where: str, names: Sequence[bytes]) -> None:
+        if names:
+            words = ("update-index", "--force-remove", "-z", "--stdin")
+            self._git(*words, at=where, stdin=b"\0".join(names))
 
     def _is_left_out(self, where: str, name: bytes) -> bool:
         if name.endswith(b"/"):
@@ -239,19 +284,48 @@ class Shadow:
         at: str = "",
         stdin: bytes = b"",
         also: Mapping[str, str] | None = None,
-        fine: Sequence[int] = (0,),
+        index: str = "",
     ) -> bytes:
         """What git printed. Raises SnapshotError."""
-        settings = {**_SETTINGS, **(also or {})}
-        options = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
-        seconds = self._deadline - self._clock()
-        words = ("-C", at or self.root, *options, *words)
-        done = run_git(*words, env=self._env, seconds=seconds, cap=_LONGEST, stdin=stdin)
-        if done.code not in fine:
+        done = self._run(*words, at=at, stdin=stdin, also=also, index=index)
+        if done.code:
             raise SnapshotError(f"git ended with {done.code}: {done.complaint}")
         if done.is_cut:
             raise SnapshotError("there are too many files to look at")
         return done.output
+
+    def _run(
+        self,
+        *words: str,
+        at: str = "",
+        stdin: bytes = b"",
+        also: Mapping[str, str] | None = None,
+        index: str = "",
+    ) -> Finished:
+        settings = {**_SETTINGS, **(also or {})}
+        options = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
+        seconds = self._deadline - self._clock()
+        env = {**self._env, **({"GIT_INDEX_FILE": index} if index else {})}
+        words = ("-C", at or self.root, *options, *words)
+        return run_git(*words, env=env, seconds=seconds, cap=_LONGEST, stdin=stdin)
+
+
+def _name(listed: bytes) -> bytes:
+    """The path in a line of `ls-files -t --stage`."""
+    return listed[2:] if listed.startswith(b"? ") else listed.partition(b"\t")[2]
+
+
+def _is_unreadable(path: bytes) -> bool:
+    """Whether git cannot take this in: it may not be read, or is a pipe, a socket or a device."""
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    if stat.S_ISREG(mode):
+        return not os.access(path, os.R_OK)
+    return not (stat.S_ISLNK(mode) or stat.S_ISDIR(mode))
 
 
 def quoted(path: bytes) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 import hookline.verifying.probes
 from hookline.lab.ports import Client
@@ -38,6 +39,7 @@ _INSTEAD = {
     "deny": "it is denied instead",
     "halt": "the run is ended instead",
     "latch": "this and all that follows is denied instead",
+    "later": "the model is told it with its next turn or prompt instead",
     "feedback": "the model is told the reason instead",
     "notice": "the person is told instead",
     "pass": "the client decides instead",
@@ -184,12 +186,15 @@ def make_plan(
     nonce = token_hex(4)
     played: list[Played] = []
     known: dict[str, Line] = {}
-    for probe in probes:
+    for probe in probes if client.package.asks else map(_alone, probes):
         promised = promise(probe.claim, support, natives) if probe.claim else Promise("yes")
         names = Names(f"canary-{probe.id}-{nonce}", f"MK{nonce}{probe.id.replace('-', '')}MK")
         each = Played(probe, names, promised)
         if not promised.can_be_seen:
             known[probe.id] = _line(probe, State.CANNOT, promised.cannot)
+        elif probe.scene.person and not client.package.asks:
+            why = f"{support.client} never asks a person before a tool runs"
+            known[probe.id] = _line(probe, State.SKIPPED, why)
         elif why := _unsayable(client, each.part.turns):
             known[probe.id] = _line(probe, State.SKIPPED, why)
         else:
@@ -206,6 +211,11 @@ def make_plan(
         for number, each in enumerate(support.beyond if limits else (), 1)
     )
     return Plan(played=tuple(played), known=known, limits=(*named, *beyond))
+
+
+def _alone(probe: Probe) -> Probe:
+    """Without the second session, for clients before which no person can be."""
+    return replace(probe, person=None)
 
 
 def _line(probe: Probe, state: State, detail: str) -> Line:

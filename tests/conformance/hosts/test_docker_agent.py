@@ -231,7 +231,7 @@ def test_a_turn_is_kept_so_that_it_can_be_undone(project: Path, tmp_path: Path) 
         assert example(name, SessionEnd(**session), project, home=state).answer == PASS
         (shadow,) = Path(state, "snapshot").iterdir()
         (point,) = Page(str(shadow), name).read().checkpoints
-        assert point.files == {"a.txt": "M"}
+        assert [(path, each.how) for path, each in point.files.items()] == [("a.txt", "M")]
     status = subprocess.run([*git, "status", "--short"], check=True, capture_output=True).stdout
     assert status == b"?? a.txt\n"  # nothing of it is staged
 

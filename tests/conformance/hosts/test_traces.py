@@ -16,6 +16,9 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from hookline import registry
+from hookline.cli import matrix
+from hookline.cli.matrix import Recording
 from hookline.dialects.docker_agent.files import FILES as DOCKER_AGENT
 from hookline.dialects.kodelet.files import FILES as KODELET
 from hookline.dialects.kodelet.files import KodeletFiles
@@ -81,13 +84,35 @@ def load(platform: str, name: str) -> dict[str, Any]:
     return found
 
 
-def check(platform: str, name: str, differences: Iterator[str]) -> None:
-    """Exactly what is listed for a session, in whatever order."""
+@cache
+def recorded(platform: str) -> Mapping[str, Recording]:
+    """What the matrix says that recorded sessions show, by version."""
+    path = Path(matrix.__file__).parents[1] / "dialects" / platform / "recorded.toml"
+    return msgspec.toml.decode(path.read_bytes(), type=dict[str, Recording])
+
+
+def version_of(platform: str, name: str) -> str:
+    """The version that a session was recorded with."""
+    if platform == "docker_agent":
+        return "1.93"
+    return {"a": "0.1.24", "b": "0.4.22"}[re.search(r"-([ab])(-|$)", name)[1]]  # type: ignore[index]
+
+
+def check(platform: str, name: str, differences: Iterator[str], seen: set[str]) -> None:
+    """Exactly what is listed for a session, in whatever order, and what the matrix says of it."""
     found = set(differences)
     known = getattr(listed(), platform)
     wanted = {each.differs for each in known if name in each.sessions}
     assert sorted(found - wanted) == [], "differs, and is not listed"
     assert sorted(wanted - found) == [], "is listed, and no longer differs"
+    support = registry.dialect(platform.replace("_", "-")).support
+    cells = [each.rpartition(".") for each in seen]
+    can = sorted(
+        f"{native}.{cell}" for native, _, cell in cells if support.events[native].can(cell)
+    )
+    # An effect that came about otherwise than here shows nothing.
+    shown = tuple(each for each in can if not any(each.partition(".")[0] in d for d in found))
+    assert recorded(platform)[version_of(platform, name)].sessions.get(name, ()) == shown
 
 
 # ── Kodelet ─────────────────────────────────────────────────────────────────────────────────
@@ -104,12 +129,14 @@ _BLOCKED = re.compile(r"<error>\nTool execution was blocked by security hook: (.
 
 @pytest.mark.parametrize("name", NAMES["kodelet"])
 def test_a_session_of_kodelet_goes_the_same_way(name: str, tmp_path: Path) -> None:
-    machine = Machine(tmp_path)
-    check("kodelet", name, kodelet_differences(load("kodelet", name), machine))
+    machine, seen = Machine(tmp_path), set[str]()
+    check("kodelet", name, kodelet_differences(load("kodelet", name), machine, seen), seen)
 
 
-def kodelet_differences(trace: Mapping[str, Any], machine: Machine) -> Iterator[str]:
-    """How host mode differs on one session."""
+def kodelet_differences(
+    trace: Mapping[str, Any], machine: Machine, seen: set[str]
+) -> Iterator[str]:
+    """How host mode differs on one session; ``seen`` gets what hooks said and the client did."""
     put_kodelet_files(trace, machine)
     slow = any("sleep" in hook.get("script", "") for hook in trace["hooks"])
     files = Hasty() if slow else KODELET
@@ -121,11 +148,13 @@ def kodelet_differences(trace: Mapping[str, Any], machine: Machine) -> Iterator[
         outcome = played.fire(event)
         heard = [Call(who, told) for who, told in machine.heard()]
         yield from compare_calls([Call(each["hook"], each["payload"]) for each in calls], heard)
-        yield from kodelet_effects(event, outcome, trace, payload)
+        yield from kodelet_effects(event, outcome, trace, payload, seen)
         follow_ups += outcome.answer.follow_up
     inner = {str(each["payload"].get("tool_input", {}).get("question")) for each in trace["calls"]
         if isinstance(each["payload"].get("tool_input"), dict)}  # fmt: skip
     said = [text for text in trace["said"][1:] if text not in inner]
+    if said and follow_ups[: len(said)] == said:
+        seen.add("agent_stop.follow_up")
     if follow_ups[: len(said)] != said:
         yield "agent_stop says another follow-up"
 
@@ -181,7 +210,11 @@ def from_kodelet(payload: Mapping[str, Any]) -> Event:
 
 
 def kodelet_effects(
-    event: Event, outcome: Outcome, trace: Mapping[str, Any], payload: Mapping[str, Any]
+    event: Event,
+    outcome: Outcome,
+    trace: Mapping[str, Any],
+    payload: Mapping[str, Any],
+    seen: set[str],
 ) -> Iterator[str]:
     """Where something else follows from the hooks' answers than it did there."""
     native = payload["event"]
@@ -189,6 +222,8 @@ def kodelet_effects(
     if isinstance(event, PreToolUse):
         result = trace["results"].get(payload["tool_user_id"], "")
         blocked = _BLOCKED.match(result)
+        if blocked and denied:
+            seen.add(f"{native}.deny")
         if result and bool(blocked) is not denied:
             yield f"{native} {'is' if denied else 'is not'} blocked"
         if blocked and denied and blocked[1].strip() and blocked[1].strip() != reason:
@@ -197,6 +232,8 @@ def kodelet_effects(
         ran = next((each["payload"]["tool_input"] for each in trace["calls"]
             if each["payload"]["event"] == "after_tool_call"
             and each["payload"]["tool_user_id"] == payload["tool_user_id"]), None)  # fmt: skip
+        if ran is not None and final not in (None, payload["tool_input"]) and ran == final:
+            seen.add(f"{native}.input")
         if (
             ran is not None
             and not denied
@@ -205,6 +242,8 @@ def kodelet_effects(
             yield f"{native} runs with another input"
     elif isinstance(event, UserPromptSubmit):
         blocked = re.search(r"message blocked by hook: ([^\"\n]*)", trace["stderr"])
+        if blocked and denied:
+            seen.add(f"{native}.deny")
         if bool(blocked) is not denied:
             yield f"{native} {'is' if denied else 'is not'} blocked"
         if blocked and denied and blocked[1] != reason:
@@ -236,12 +275,13 @@ _TO_MODEL = {
 
 @pytest.mark.parametrize("name", NAMES["docker_agent"])
 def test_a_session_of_docker_agent_goes_the_same_way(name: str, tmp_path: Path) -> None:
-    machine = Machine(tmp_path)
-    check("docker_agent", name, docker_differences(load("docker_agent", name), machine))
+    machine, seen = Machine(tmp_path), set[str]()
+    trace = load("docker_agent", name)
+    check("docker_agent", name, docker_differences(trace, machine, seen), seen)
 
 
-def docker_differences(trace: Mapping[str, Any], machine: Machine) -> Iterator[str]:
-    """How host mode differs on one session."""
+def docker_differences(trace: Mapping[str, Any], machine: Machine, seen: set[str]) -> Iterator[str]:
+    """How host mode differs on one session; ``seen`` gets what hooks said and the program did."""
     played = Played(DOCKER_AGENT, machine, put_docker_files(trace, machine))
     known = trace["events"]
     for place, rows in moments(known):
@@ -254,8 +294,13 @@ def docker_differences(trace: Mapping[str, Any], machine: Machine) -> Iterator[s
         here = [Call(call.hook, without_messages(call.payload), call.lane) for call in heard]
         yield from compare_calls(there, here, ordered=False)
         rest = [row["payload"] for row in known[place + len(rows) :]]
-        for what in docker_effects(event, outcome, payload, rest, trace["model_reads"]):
-            yield f"{payload['hook_event_name']} {what}"
+        native = payload["hook_event_name"]
+        effects = list(docker_effects(event, outcome, payload, rest, trace["model_reads"]))
+        yield from (f"{native} {what}" for what in effects)
+        if not effects:
+            lanes = {row.get("lane") for row in rows}
+            asked = f"{native}+preempt" if lanes == {"preempt_yolo"} else native
+            seen |= {f"{asked}.{cell}" for cell in docker_cells(event, outcome, payload, rest)}
 
 
 def put_docker_files(trace: Mapping[str, Any], machine: Machine) -> list[NativeFile]:
@@ -343,6 +388,37 @@ def docker_effects(
         yield "gives the model what it did not read there"
 
 
+def docker_cells(
+    event: Event, outcome: Outcome, payload: Mapping[str, Any], rest: list[dict[str, Any]]
+) -> Iterator[str]:
+    """What hooks said that had an effect there, given that nothing differs."""
+    after = [each["hook_event_name"] for each in rest]
+    if isinstance(event, PreToolUse | PermissionRequest):
+        mine = [each for each in rest if each.get("tool_use_id") == payload["tool_use_id"]]
+        decided = next((each for each in mine if "approval_source" in each), None)
+        if decided is None:
+            return
+        own = f"{payload['hook_event_name']}_hook_"
+        if decided["approval_source"].startswith(own):
+            yield decided["approval_source"].removeprefix(own)
+        elif outcome.verdict is Verdict.ASK and decided["approval_source"].startswith("user_"):
+            yield "ask"
+        allowed = decided["approval_decision"] == "allow"
+        if allowed and decided.get("tool_input") != payload.get("tool_input"):
+            yield "input"
+        return
+    rewrite = outcome.answer.rewrite
+    if isinstance(event, ToolResponseTransform) and rewrite.output is not None:
+        if "post_tool_use" in after:
+            yield "output"
+    elif outcome.verdict >= Verdict.DENY and rest:
+        yield "halt" if isinstance(event, PostToolUse | BeforeLlmCall) else outcome.verdict.value
+    elif isinstance(event, BeforeCompaction) and rewrite.summary is not None:
+        yield "summary"
+    elif outcome.answer.context and payload["hook_event_name"] in _TO_MODEL:
+        yield "context"
+
+
 def docker_decision(
     outcome: Outcome, payload: Mapping[str, Any], rest: list[dict[str, Any]]
 ) -> Iterator[str]:
@@ -367,6 +443,25 @@ def docker_decision(
         final = outcome.final.tool.input if isinstance(outcome.final, ToolEvent) else None
         if decided.get("tool_input") != (payload.get("tool_input") if final is None else final):
             yield "runs with another input"
+
+
+@pytest.mark.parametrize("platform", NAMES)
+def test_the_matrix_names_the_events_of_recorded_sessions_and_no_others(platform: str) -> None:
+    found: dict[str, set[str]] = {}
+    for name in NAMES[platform]:
+        trace = load(platform, name)
+        rows = trace["events"] if platform == "docker_agent" else trace["calls"]
+        for row in rows:
+            payload = row["payload"]
+            native = payload.get("hook_event_name") or payload["event"]
+            lane = "+preempt" if row.get("lane") else ""
+            found.setdefault(version_of(platform, name), set()).add(f"{native}{lane}")
+    known = recorded(platform)
+    assert {version: sorted(events) for version, events in found.items()} == {
+        version: sorted(each.fires) for version, each in known.items()
+    }
+    named = {name for each in known.values() for name in each.sessions}
+    assert named <= set(NAMES[platform])
 
 
 @pytest.mark.parametrize("platform", NAMES)

@@ -74,14 +74,20 @@ class Machine:
         (found,) = (self.home / "snapshot").iterdir()
         return found
 
-    def shown(self, tree: str, path: str) -> bytes:
-        command = ["git", "--git-dir", str(self.shadow / "git"), "cat-file", "-p", f"{tree}:{path}"]
+    def shown(self, point: Checkpoint, path: str) -> bytes:
+        """What a file held before."""
+        kept = point.files[path].before.split()[1]
+        command = ["git", "--git-dir", str(self.shadow / "git"), "cat-file", "-p", kept]
         return subprocess.run(command, check=True, env=self.env, capture_output=True).stdout
 
 
 @pytest.fixture(name="machine")
 def _machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
+
+
+def letters(point: Checkpoint) -> dict[str, str]:
+    return {path: change.how for path, change in point.files.items()}
 
 
 def state_of(work: Path) -> dict[str, str]:
@@ -101,8 +107,8 @@ def test_a_turn_that_changed_files_leaves_a_checkpoint_with_the_tree_before_it(
         (work / "new.txt").write_text("new\n")
 
     (point,) = machine.turn(work, change)
-    assert point.files == {"a.txt": "M", "new.txt": "A"}
-    assert machine.shown(point.tree, "a.txt") == b"one\n"
+    assert letters(point) == {"a.txt": "M", "new.txt": "A"}
+    assert machine.shown(point, "a.txt") == b"one\n"
 
 
 def test_a_turn_that_changed_nothing_leaves_none(machine: Machine, work: Path) -> None:
@@ -135,7 +141,7 @@ def test_what_git_ignores_is_left_out_wherever_it_is_said(machine: Machine, work
             (work / name).write_text("x")
 
     (point,) = machine.turn(work, change)
-    assert point.files == {"x.py": "A"}
+    assert letters(point) == {"x.py": "A"}
 
 
 def test_new_files_above_two_mebibytes_are_left_out(machine: Machine, work: Path) -> None:
@@ -144,7 +150,7 @@ def test_new_files_above_two_mebibytes_are_left_out(machine: Machine, work: Path
         (work / "just").write_bytes(b"x" * (2 << 20))
 
     (point,) = machine.turn(work, change)
-    assert point.files == {"just": "A"}
+    assert letters(point) == {"just": "A"}
 
 
 def test_a_file_that_was_only_left_out_is_not_taken_for_a_new_one(
@@ -160,7 +166,7 @@ def test_a_file_that_was_only_left_out_is_not_taken_for_a_new_one(
 
     (point,) = machine.turn(work, change)
     # Going back must not delete what was there before.
-    assert point.files == {".gitignore": "M"}
+    assert letters(point) == {".gitignore": "M"}
 
 
 def test_bytes_are_kept_as_they_are_whatever_attributes_say(machine: Machine, work: Path) -> None:
@@ -168,7 +174,7 @@ def test_bytes_are_kept_as_they_are_whatever_attributes_say(machine: Machine, wo
     git(work, "config", "filter.evil.clean", "touch ran; cat")
     (work / "crlf").write_bytes(b"a\r\nb\r\n")
     (point,) = machine.turn(work, lambda: (work / "crlf").write_bytes(b""))
-    assert machine.shown(point.tree, "crlf") == b"a\r\nb\r\n"
+    assert machine.shown(point, "crlf") == b"a\r\nb\r\n"
     assert not (work / "ran").exists()
 
 
@@ -181,7 +187,7 @@ def test_a_turn_is_compared_where_it_began(machine: Machine, work: Path) -> None
     (work / "outer").write_text("changed")
     assert machine.fire(TurnEnd(cwd=str(work), session_id="s1")) == PASS
     (point,) = machine.points()
-    assert point.files == {"inner/x": "M"}
+    assert letters(point) == {"inner/x": "M"}
 
 
 def tool(call: str) -> Tool:
@@ -198,7 +204,7 @@ def test_a_single_call_can_be_kept_too(machine: Machine, work: Path, done: Any) 
     machine.fire(done(tool=tool("t2"), **keys))
     machine.fire(done(tool=tool("t1"), **keys))
     machine.fire(done(tool=tool("t1"), **keys))
-    points = [(point.tool, point.files) for point in machine.points()]
+    points = [(point.tool, letters(point)) for point in machine.points()]
     assert points == [("t2", {"b.txt": "A"}), ("t1", {"a.txt": "M", "b.txt": "A"})]
 
 
@@ -224,7 +230,7 @@ def test_where_there_are_no_turns_a_prompt_and_a_stop_are_one(machine: Machine, 
     machine.fire(UserPromptSubmit(prompt="go", **keys))
     (work / "a.txt").write_text("two")
     machine.fire(Stop(**keys))
-    assert [point.files for point in machine.points()] == [{"a.txt": "M"}]
+    assert [letters(point) for point in machine.points()] == [{"a.txt": "M"}]
 
 
 def test_sessions_do_not_see_each_others_checkpoints(machine: Machine, work: Path) -> None:
@@ -237,7 +243,7 @@ def test_checkpoints_outlive_their_session(machine: Machine, work: Path) -> None
     (point,) = machine.turn(work, lambda: (work / "a.txt").write_text("two"))
     assert machine.fire(SessionEnd(cwd=str(work), session_id="s1")) == PASS
     assert machine.points() == [point]
-    assert machine.shown(point.tree, "a.txt") == b"one\n"
+    assert machine.shown(point, "a.txt") == b"one\n"
 
 
 def test_names_that_are_no_text_and_repositories_inside_are_no_trouble(
@@ -254,7 +260,7 @@ def test_names_that_are_no_text_and_repositories_inside_are_no_trouble(
             file.write("x")
 
     (point,) = machine.turn(work, change)
-    assert point.files == {"%FF%0Aodd": "A"}
+    assert letters(point) == {"%FF%0Aodd": "A"}
 
 
 def test_an_index_that_was_left_locked_is_used_again(machine: Machine, work: Path) -> None:
@@ -297,4 +303,53 @@ def test_a_pipe_in_the_place_of_what_is_ignored_holds_nobody_up(
     rules.unlink(missing_ok=True)
     os.mkfifo(rules)
     machine.turn(work, lambda: (work / "a.txt").write_text("two"))
-    assert [point.files for point in machine.points()] == [{"a.txt": "M"}]
+    assert [letters(point) for point in machine.points()] == [{"a.txt": "M"}]
+
+
+def put_in_the_way(machine: Machine, content: bytes) -> Path:
+    """Makes git's `add` fail for a file with these bytes, and for no other."""
+    name = hashlib.sha1(b"blob %d\0%s" % (len(content), content)).hexdigest()
+    folder = machine.shadow / "git" / "objects" / name[:2]
+    assert not folder.exists()
+    folder.touch()
+    return folder
+
+
+def test_a_failed_add_is_no_snapshot_and_no_stale_one(machine: Machine, work: Path) -> None:
+    keys: dict[str, Any] = {"cwd": str(work), "session_id": "s1"}
+    machine.fire(SessionStart(**keys))
+    blocked = put_in_the_way(machine, b"two\n")
+    (work / "a.txt").write_text("two\n")
+    answer = machine.fire(TurnStart(**keys))
+    assert "no snapshot was taken: git cannot keep every file" in answer.notice[0]
+    # Were the turn's tree that of the session's start, going back would lose what is there now.
+    (work / "a.txt").write_text("three\n")
+    blocked.unlink()
+    machine.fire(TurnEnd(**keys))
+    assert machine.points() == []
+
+
+def test_a_failed_add_at_the_end_of_a_turn_leaves_no_checkpoint(
+    machine: Machine, work: Path
+) -> None:
+    keys: dict[str, Any] = {"cwd": str(work), "session_id": "s1"}
+    machine.fire(TurnStart(**keys))
+    put_in_the_way(machine, b"two\n")
+    (work / "a.txt").write_text("two\n")
+    (work / "b.txt").write_text("b\n")
+    assert "no snapshot" in machine.fire(TurnEnd(**keys)).notice[0]
+    assert machine.points() == []
+
+
+def test_what_git_cannot_read_is_left_out_and_not_taken_for_removed(
+    machine: Machine, work: Path
+) -> None:
+    (work / "b.txt").write_text("b\n")
+
+    def change() -> None:
+        (work / "a.txt").unlink()
+        os.mkfifo(work / "a.txt")
+        (work / "b.txt").write_text("changed\n")
+
+    (point,) = machine.turn(work, change)
+    assert letters(point) == {"b.txt": "M"}

@@ -1,6 +1,8 @@
 """Taking a turn back: which files change, which do not, and who may say so."""
 
 import os
+import random
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +15,16 @@ from hookline.git import find_repository
 from hookline.model.answers import PASS
 from hookline.model.events import TurnEnd, TurnStart
 from hookline.model.ports import Caller
-from hookline.snapshots import HalfDone, Page, Shadow, SnapshotError, pages, step
+from hookline.snapshots import (
+    HalfDone,
+    Page,
+    Plan,
+    Shadow,
+    SnapshotError,
+    make_plan,
+    pages,
+    undo,
+)
 from support.cli import Done, Machine
 
 YES = {"HOOKLINE_TRUST": "all"}
@@ -57,6 +68,19 @@ class Work:
 
     def undo(self, *words: str) -> Done:
         return self.machine.call("undo", "--yes", *words, **YES)
+
+
+class Again:
+    """A person who has been shown what the last undoing would do, and now says yes."""
+
+    def __init__(self, work: Work, **keys: Any) -> None:
+        self.shadow = work.shadow(**keys)
+        self.points = next(pages(self.shadow.directory)).checkpoints[-1:]
+        self.shown: Plan = make_plan(self.shadow, self.points)
+
+    def undo(self) -> None:
+        page = Page(self.shadow.directory, "s1")
+        undo(self.shadow, page, self.points, self.shown, again=False)
 
 
 @pytest.fixture(name="work")
@@ -121,13 +145,92 @@ def test_files_that_the_turn_did_not_touch_stay(work: Work) -> None:
     assert work.read() == {"a": "one", "b": "mine", "d": "mine"}
 
 
-def test_what_was_changed_since_is_kept(work: Work) -> None:
+def test_files_that_somebody_else_changed_since_are_not_overwritten(work: Work) -> None:
+    work.turn(a="two", b="two", c="new")
+    work.write(a="mine", c="mine too")
+    done = work.undo()
+    assert done.code == 1
+    assert "nothing was undone: `a`, `c` changed after the turn" in done.err
+    assert work.read() == {"a": "mine", "b": "two", "c": "mine too"}
+
+
+def test_files_that_another_session_changed_since_are_not_overwritten(work: Work) -> None:
+    work.turn("s1", a="two", b="two")
+    work.turn("s2", a="three")
+    assert "`a` changed after the turn" in work.undo("--session", "s1").err
+    assert work.read() == {"a": "three", "b": "two"}
+    work.undo("--session", "s2")
+    assert work.undo("--session", "s1").code == 0
+    assert work.read() == {"a": "one", "b": "one"}
+
+
+def test_what_was_changed_between_two_turns_is_not_overwritten(work: Work) -> None:
+    work.turn(a="two")
+    work.write(a="mine")
+    work.turn(a="three")
+    assert "`a` changed after the turn" in work.undo("--keep", "0").err
+    work.undo()
+    assert work.read()["a"] == "mine"
+    assert "`a` changed after the turn" in work.undo().err
+    assert work.read()["a"] == "mine"
+
+
+def test_what_was_changed_after_undoing_is_not_overwritten_by_redoing(work: Work) -> None:
+    work.turn(a="two", b="two")
+    work.undo()
+    work.write(b="mine")
+    assert "`b` changed after the turn" in work.undo("--redo").err
+    assert work.read() == {"a": "one", "b": "mine"}
+
+
+def test_what_a_person_has_taken_back_by_hand_is_no_obstacle(work: Work) -> None:
+    work.turn(a="two", b="two", c="new")
+    work.write(a="one", c=None)
+    done = work.undo("--json")
+    assert (done.code, done.json["files"]) == (0, {"b": "M"})
+    assert work.read() == {"a": "one", "b": "one"}
+
+
+def test_what_is_overwritten_by_force_is_kept(work: Work) -> None:
     work.turn(a="two", c="new")
     work.write(a="mine", c="mine too")
-    work.undo()
+    work.undo("--force")
     assert work.read() == {"a": "one", "b": "one"}
     work.undo("--redo")
     assert work.read() == {"a": "mine", "b": "one", "c": "mine too"}
+    work.undo("--force")
+    assert work.read() == {"a": "one", "b": "one"}
+
+
+def count_git(work: Work, tmp_path: Path) -> Callable[[], list[str]]:
+    """Counts the processes of git from now on; what they were asked is in the order they began."""
+    real = shutil.which("git", path=work.machine.env["PATH"])
+    (tmp_path / "counting").mkdir()
+    counting, log = tmp_path / "counting" / "git", tmp_path / "counted"
+    counting.write_text(f'#!/bin/sh\nprintf "%s\\n" "$*" >>{log}\nexec {real} "$@"\n')
+    counting.chmod(0o755)
+    work.machine.env["PATH"] = f"{counting.parent}:{work.machine.env['PATH']}"
+    return lambda: log.read_text().splitlines()
+
+
+@pytest.mark.parametrize("turns", [1, 10])
+def test_a_thousand_files_are_undone_with_at_most_twenty_processes_of_git(
+    work: Work, tmp_path: Path, turns: int
+) -> None:
+    names = [f"f{number}" for number in range(1_000)]
+    work.write(**dict.fromkeys(names[:500], "before"))
+    each = len(names) // turns
+    for number in range(turns):
+        work.turn(**dict.fromkeys(names[number * each : (number + 1) * each], "after"))
+    counted = count_git(work, tmp_path)
+    done = work.undo("--keep", "0")
+    assert done.code == 0
+    assert len(done.out.splitlines()) == 1_001
+    assert len(counted()) <= 20
+    assert work.read() == {"a": "one", "b": "one", **dict.fromkeys(names[:500], "before")}
+    for _ in range(turns):
+        assert work.undo("--redo").code == 0
+    assert work.read() == {"a": "one", "b": "one", **dict.fromkeys(names, "after")}
 
 
 def test_a_file_that_cannot_be_kept_is_not_removed(work: Work) -> None:
@@ -135,14 +238,15 @@ def test_a_file_that_cannot_be_kept_is_not_removed(work: Work) -> None:
     work.write(c=None)
     work.turn("s2", a="two")
     work.write(**{"c": "mine", ".gitignore": "c"})
-    assert work.undo("--session", "s1").code == 0
+    assert "`c` changed after the turn" in work.undo("--session", "s1").err
+    assert work.undo("--session", "s1", "--force").code == 0
     assert work.read()["c"] == "mine"
 
 
 def test_a_file_that_grew_since_is_kept_as_it_is_now(work: Work) -> None:
     work.turn(c="new")
     work.write(c="x" * (3 << 20))
-    work.undo()
+    work.undo("--force")
     assert "c" not in work.read()
     work.undo("--redo")
     assert len(work.read()["c"]) == 3 << 20
@@ -206,7 +310,7 @@ def test_what_could_be_undone_is_listed(work: Work) -> None:
     assert lines[0] == "session s1"
     assert lines[1].endswith("4 files: a, c, d and 1 more")
     (row,) = work.machine.call("snapshots", "--json").json
-    assert (row["session"], row["checkpoints"][0]["files"]["a"]) == ("s1", "M")
+    assert (row["session"], row["checkpoints"][0]["files"]["c"]["before"]) == ("s1", "")
 
 
 def test_outside_a_work_tree_there_is_nothing_to_undo(work: Work, tmp_path: Path) -> None:
@@ -216,12 +320,13 @@ def test_outside_a_work_tree_there_is_nothing_to_undo(work: Work, tmp_path: Path
     assert "in no git work tree" in done.err
 
 
-def test_a_checkpoint_whose_tree_is_gone_is_refused_and_changes_nothing(work: Work) -> None:
+def test_a_checkpoint_whose_content_is_gone_is_refused_and_changes_nothing(work: Work) -> None:
     work.turn(a="two")
     (shadow,) = (work.machine.state / "snapshot").iterdir()
     (page,) = (shadow / "sessions").iterdir()
-    tree = work.machine.call("snapshots", "--json").json[0]["checkpoints"][0]["tree"]
-    page.write_text(page.read_text().replace(tree, "0" * 40))
+    (point,) = work.machine.call("snapshots", "--json").json[0]["checkpoints"]
+    kept = point["files"]["a"]["before"].split()[1]
+    page.write_text(page.read_text().replace(kept, "0" * 40))
     done = work.undo()
     assert done.code == 1
     assert "nothing was undone" in done.err
@@ -285,7 +390,7 @@ def test_what_a_person_has_put_in_a_deleted_files_place_is_not_lost(
         gone.symlink_to(tmp_path)
         (work.root / ".gitignore").write_text("a\n")
     before = sorted(str(path) for path in work.root.rglob("*"))
-    done = work.undo()
+    done = work.undo("--force")
     assert done.code != 0
     assert "`a`" in done.err
     assert "nothing was undone" in done.err
@@ -296,12 +401,20 @@ def test_a_turn_that_ended_while_the_person_was_asked_is_not_undone_for_another(
     work: Work,
 ) -> None:
     work.turn(a="two")
-    shadow = work.shadow()
-    shown = next(pages(shadow.directory)).checkpoints[-1]
+    again = Again(work)
     work.turn(b="two")
     with pytest.raises(SnapshotError, match="another turn"):
-        step(shadow, Page(shadow.directory, "s1"), shown, again=False)
+        again.undo()
     assert work.read() == {"a": "two", "b": "two"}
+
+
+def test_a_file_that_changed_while_the_person_was_asked_is_not_overwritten(work: Work) -> None:
+    work.turn(a="two")
+    again = Again(work)
+    work.write(a="mine")
+    with pytest.raises(SnapshotError, match="meanwhile"):
+        again.undo()
+    assert work.read()["a"] == "mine"
 
 
 def test_what_the_persons_own_git_ignores_everywhere_is_not_kept_by_undoing(work: Work) -> None:
@@ -311,33 +424,34 @@ def test_what_the_persons_own_git_ignores_everywhere_is_not_kept_by_undoing(work
     work.turn(a="two")
     work.write(**{"k.private": "mine"})
     assert work.undo().code == 0
-    shadow = work.shadow()
-    session = next(pages(shadow.directory))
-    assert "k.private" not in shadow.files(session.undone[-1].tree)
+    words = ["git", "--git-dir", f"{work.shadow().directory}/git", "ls-files"]
+    kept = subprocess.run(words, capture_output=True, check=True, text=True, env=work.machine.env)
+    assert kept.stdout.split() == ["a", "b"]
 
 
 def test_a_person_may_think_for_as_long_as_they_like(work: Work) -> None:
     work.turn(a="two")
     now = [0.0]
-    shadow = work.shadow(clock=lambda: now[0])
-    shown = next(pages(shadow.directory)).checkpoints[-1]
+    again = Again(work, clock=lambda: now[0])
     now[0] = 3600.0
-    step(shadow, Page(shadow.directory, "s1"), shown, again=False)
+    again.undo()
     assert work.read()["a"] == "one"
 
 
 def test_what_was_there_can_be_had_again_when_undoing_stops_half_way(work: Work) -> None:
-    work.write(a="the first")
+    # Long enough that git sees what is wrong with it only on the way.
+    first = random.Random(1).randbytes(100_000).hex()
+    work.write(a=first)
     work.turn(a="two", c="new")
-    work.write(a="mine", c="mine too")
-    shadow = work.shadow()
-    shown = next(pages(shadow.directory)).checkpoints[-1]
+    again = Again(work)
     words = ["git", "hash-object", "--stdin"]
-    name = subprocess.run(words, input="the first", capture_output=True, check=True, text=True)
-    blob = Path(shadow.directory, "git/objects", name.stdout[:2], name.stdout[2:].strip())
-    blob.unlink()
-    with pytest.raises(HalfDone, match="--redo"):
-        step(shadow, Page(shadow.directory, "s1"), shown, again=False)
+    name = subprocess.run(words, input=first, capture_output=True, check=True, text=True)
+    folder = Path(again.shadow.directory, "git/objects", name.stdout[:2])
+    blob = folder / name.stdout[2:].strip()
+    blob.chmod(0o600)
+    blob.write_bytes(blob.read_bytes()[:-4] + b"evil")
+    with pytest.raises(HalfDone, match="--redo --force"):
+        again.undo()
     assert "c" not in work.read()
-    assert work.undo("--redo").code == 0
-    assert work.read() == {"a": "mine", "b": "one", "c": "mine too"}
+    assert work.undo("--redo", "--force").code == 0
+    assert work.read() == {"a": "two", "b": "one", "c": "new"}

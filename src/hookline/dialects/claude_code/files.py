@@ -11,13 +11,14 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 
-from hookline.dialects._files import Files
+from hookline.dialects._files import Files, with_plugin_root
 from hookline.dialects._located import Located, UnreadableText, front_matter, read_json
 from hookline.dialects._native import JsonDialect
 from hookline.dialects.claude_code.codec import ClaudeCode
 from hookline.dialects.claude_code.conditions import Surroundings, holds, parse_rule
 from hookline.dialects.claude_code.judges import JUDGES, judge_of
 from hookline.dialects.claude_code.matchers import is_matched
+from hookline.dialects.claude_code.plugins import find_plugins
 from hookline.dialects.claude_code.policy import in_force
 from hookline.dialects.claude_code.reading import (
     MANAGED,
@@ -39,9 +40,6 @@ _SHELLS = {
     "bash": ("bash", "-c"),
     "powershell": ("pwsh", "-NoProfile", "-NonInteractive", "-Command"),
 }
-_ROOT = re.compile(r"\$(?:CLAUDE_PLUGIN_ROOT\b|\{CLAUDE_PLUGIN_ROOT\})")
-# In a path of these characters a shell finds nothing to expand or split.
-_PLAIN_PATH = re.compile(r"[\w./@%+,:=-]+")
 _PLACEHOLDERS = re.compile(r"\$\{(CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_ROOT)\}")
 _PLACEHOLDERS_IN_POWERSHELL = re.compile(
     r"\$\{(CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_ROOT|CLAUDE_PLUGIN_DATA)\}"
@@ -95,7 +93,7 @@ class ClaudeFiles(Files):
         return None
 
     def places(self, where: Where) -> Sequence[NativePlace]:
-        """Managed, local, project and user settings, then agents and commands."""
+        """Managed, local, project and user settings, then agents, commands and plugins."""
         managed = os.path.join(where.root, *_managed_folder())
         project = os.path.join(where.project, ".claude")
         user = where.env.get("CLAUDE_CONFIG_DIR") or os.path.join(where.home, ".claude")
@@ -109,6 +107,13 @@ class ClaudeFiles(Files):
             (project, "commands", Layer.PROJECT, "skill"),
             (user, "agents", Layer.USER, "agent"),
             (user, "commands", Layer.USER, "skill"),
+        ]
+        ranked = [(os.path.join(folder, name), layer) for folder, name, layer, _ in rows]
+        files = [each for each in ranked if each[0].endswith(".json")]
+        rows += [
+            (root, name, layer, "plugin")
+            for root, layer in find_plugins(files, user, where.project)
+            for name in ("hooks/hooks.json", ".claude-plugin/plugin.json")
         ]
         return [
             NativePlace(path=os.path.join(folder, name), layer=layer, scope=scope)
@@ -204,7 +209,7 @@ class ClaudeFiles(Files):
         """Placeholders: by us where no shell will do it, and where PowerShell would not."""
         if isinstance(entry.command, str):
             if entry.options.get("shell") != "powershell":
-                return super()._placed(_rooted(entry), project_dir)
+                return super()._placed(with_plugin_root(entry), project_dir)
             written = _PLACEHOLDERS_IN_POWERSHELL.sub(r"${env:\1}", entry.command)
             return replace(entry, command=written)
         values = {"CLAUDE_PROJECT_DIR": project_dir, **entry.env}
@@ -267,14 +272,6 @@ def _sourced(file: NativeFile, project_dir: str) -> NativeFile:
         replace(entry, options={**entry.options, "source": source}) for entry in file.entries
     )
     return replace(file, entries=entries)
-
-
-def _rooted(entry: NativeEntry) -> NativeEntry:
-    """With a plugin's directory written out, so that trusting the hook pins its script."""
-    root = entry.env.get("CLAUDE_PLUGIN_ROOT", "")
-    if not isinstance(entry.command, str) or not _PLAIN_PATH.fullmatch(root):
-        return entry
-    return replace(entry, command=_ROOT.sub(lambda _: root, entry.command))
 
 
 def _with_variables(hook: Hook) -> Hook:

@@ -72,6 +72,8 @@ def _shape(root: Located, is_plugin: bool) -> tuple[NativeFlaw, ...]:
     if hooks is None or isinstance(hooks.value, dict):
         return ()
     if is_plugin and isinstance(hooks.value, str | list):
+        if str(hooks.value).removeprefix("./") == "hooks/hooks.json":
+            return ()  # which is read anyway
         message = "`hooks` names further files, which are not read from here"
         return (NativeFlaw(hooks.line, message, "include those files themselves", Voids.NOTHING),)
     return (NativeFlaw(hooks.line, "`hooks` must be an object of events", "", Voids.FILE),)

@@ -1,23 +1,17 @@
 """How hooks silently do not fire in VS Code."""
 
-import os
 import re
 from collections.abc import Iterator
 
-from hookline.dialects._doctor import Cause, Rules, in_any_directory, line_in
+from hookline.dialects._doctor import Cause, Rules, in_any_directory
 from hookline.dialects._doctor_entries import common, entries, is_ours, script
-from hookline.dialects._located import UnreadableText, read_json
 from hookline.dialects.vscode.entries import native_event
 from hookline.dialects.vscode.files import FILES
+from hookline.dialects.vscode.settings import AGENT_HOOKS, HOOKS, PLACES, Settings
 from hookline.model.findings import Checkup, Finding, Severity
 
 __all__ = ["findings"]
 
-_AGENT_HOOKS = "chat.useCustomAgentHooks"
-_USER_SETTINGS = (
-    ".config/Code/User/settings.json",
-    "Library/Application Support/Code/User/settings.json",
-)
 _DECIDES = re.compile(r"[\"']decision[\"']\s*:\s*[\"']block[\"']")
 
 
@@ -25,12 +19,8 @@ _RULES = Rules(
     base=in_any_directory,
     closing='end its command with ` || { echo "the guard failed" >&2; exit 2; }`',
     causes=(
-        Cause(phrase="`chat.useHooks`", id="hooks-switched-off", keys=("chat.useHooks",)),
-        Cause(
-            phrase="`chat.hookFilesLocations`",
-            id="hooks-switched-off",
-            keys=("chat.hookFilesLocations",),
-        ),
+        Cause(phrase=f"`{HOOKS}`", id="hooks-switched-off", keys=(HOOKS,)),
+        Cause(phrase=f"`{PLACES}`", id="hooks-switched-off", keys=(PLACES,)),
     ),
 )
 
@@ -47,33 +37,19 @@ def _agent_hooks(checkup: Checkup) -> Iterator[Finding]:
     scoped = [each for each in checkup.own if each.file.entries and each.file.path.endswith(".md")]
     if not scoped:
         return
-    value, file, line = _setting(checkup, _AGENT_HOOKS)
-    if value is True:
+    settings = Settings(checkup.where.project, checkup.where.home, checkup.machine.read)
+    said = settings.find(AGENT_HOOKS)
+    if said is not None and said.value is True:
         return
     first = scoped[0].file
-    user = os.path.join(checkup.where.home, _USER_SETTINGS[0])
-    fix = f'set "{_AGENT_HOOKS}": true in {file or user}'
-    if value is False:
-        what = f"`{_AGENT_HOOKS}` is false, so VS Code runs no hook of an agent's own"
-        yield checkup.found("agent-hooks-off", Severity.ERROR, file, line, what, fix)
+    fix = f'set "{AGENT_HOOKS}": true in {said.file if said else settings.user_file}'
+    if said is not None and said.value is False:
+        what = f"`{AGENT_HOOKS}` is false, so VS Code runs no hook of an agent's own"
+        yield checkup.found("agent-hooks-off", Severity.ERROR, said.file, said.line, what, fix)
         return
-    what = f"without `{_AGENT_HOOKS}` versions of VS Code before 1.138 run no hook of an agent's"
+    what = f"without `{AGENT_HOOKS}` versions of VS Code before 1.138 run no hook of an agent's"
     line = first.entries[0].line
     yield checkup.found("agent-hooks-off", Severity.WARNING, first.path, line, what, fix)
-
-
-def _setting(checkup: Checkup, key: str) -> tuple[object, str, int]:
-    """A setting of the workspace's, else of the person's: its value and where it stands."""
-    workspace = os.path.join(checkup.where.project, ".vscode", "settings.json")
-    user = [os.path.join(checkup.where.home, name) for name in _USER_SETTINGS]
-    for file in (workspace, *user):
-        try:
-            root = read_json(checkup.machine.read(file) or b"{}")
-        except UnreadableText:
-            continue
-        if key in root.members:
-            return root.get(key), file, line_in(root, key)
-    return None, "", 0
 
 
 def _unheard(checkup: Checkup) -> Iterator[Finding]:

@@ -61,7 +61,7 @@ def native_event(name: str) -> str:
 
 
 def read_hooks(
-    hooks: Located, *, agent: str = ""
+    hooks: Located, *, agent: str = "", env: Mapping[str, str] | None = None
 ) -> tuple[tuple[NativeEntry, ...], tuple[NativeFlaw, ...]]:
     """Every entry under ``hooks`` in order, and every mistake in it."""
     entries: list[NativeEntry] = []
@@ -72,7 +72,8 @@ def read_hooks(
             flaws.append(NativeFlaw(listed.line, never, _alike(event)))
         # Under its own agent a Stop hook is also called for the agent's end as a sub-agent.
         is_both = bool(agent) and native_event(event) == "Stop"
-        for entry, found in _listed(event, listed, agent, never):
+        for each, found in _listed(event, listed, agent, never):
+            entry = replace(each, env={**env, **each.env}) if env else each
             entries.append(entry)
             if is_both:
                 entries.append(replace(entry, event="SubagentStop"))

@@ -1,21 +1,13 @@
 """VS Code's hook files: where hookline's own is, and which settings keep it from being run."""
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from hookline.dialects._install import JsonSettings, settings
+from hookline.dialects._install import JsonSettings
 from hookline.dialects.vscode.codec import VSCode
+from hookline.dialects.vscode.settings import HOOKS, PLACES, Settings
 from hookline.model.installing import Inactive, Installed, Machine, Scope
 
 __all__ = ["INSTALLER", "VSCodeHooks"]
-
-_USER_SETTINGS = (
-    ".config/Code/User/settings.json",
-    "Library/Application Support/Code/User/settings.json",
-)
-_SWITCH = "chat.useHooks"
-_PLACES = "chat.hookFilesLocations"
 
 
 class VSCodeHooks(JsonSettings):
@@ -35,32 +27,26 @@ class VSCodeHooks(JsonSettings):
 
     def inactive(self, machine: Machine, installed: Sequence[Installed]) -> Sequence[Inactive]:
         """The switch for all hooks, and the one for the folder that ours are in."""
-        user = [os.path.join(machine.home, name) for name in _USER_SETTINGS]
-        workspace = os.path.join(machine.project, ".vscode", "settings.json")
-        # The first that says something decides.
-        files = [(file, settings(machine.read(file))) for file in (workspace, *user)]
+        settings = Settings(machine.project, machine.home, machine.read)
         scopes = {each.target.scope for each in installed}
-        return [*_switched_off(files), *_not_looked_at(files, scopes)]
+        return [*_switched_off(settings), *_not_looked_at(settings, scopes)]
 
 
-_Files = Sequence[tuple[str, Mapping[str, Any]]]
+def _switched_off(settings: Settings) -> Iterator[Inactive]:
+    found = settings.find(HOOKS)
+    if found is not None and found.value is False:
+        why = f"`{HOOKS}` is false in {found.file}: VS Code runs no hooks"
+        yield Inactive(why, f"set `{HOOKS}` to true in {found.file}")
 
 
-def _switched_off(files: _Files) -> Iterator[Inactive]:
-    file, value = next(((file, said[_SWITCH]) for file, said in files if _SWITCH in said), ("", 1))
-    if value is False:
-        why = f"`{_SWITCH}` is false in {file}: VS Code runs no hooks"
-        yield Inactive(why, f"set `{_SWITCH}` to true in {file}")
-
-
-def _not_looked_at(files: _Files, scopes: set[Scope]) -> Iterator[Inactive]:
+def _not_looked_at(settings: Settings, scopes: set[Scope]) -> Iterator[Inactive]:
     names = {Scope.USER: "~/.copilot/hooks", Scope.PROJECT: ".github/hooks"}
-    found = [(file, said[_PLACES]) for file, said in files if isinstance(said.get(_PLACES), dict)]
+    said = settings.paths(PLACES)
     for folder in (names[scope] for scope in sorted(scopes)):
-        said_in = ((file, said[folder]) for file, said in found if folder in said)
-        file, value = next(said_in, ("", True))
-        if value is False:
-            why = f"`{_PLACES}` in {file} switches {folder} off: VS Code runs no hooks from there"
+        found = said.get(folder)
+        if found is not None and found.value is False:
+            file = found.file
+            why = f"`{PLACES}` in {file} switches {folder} off: VS Code runs no hooks from there"
             yield Inactive(why, f'set "{folder}" to true in it')
 
 
