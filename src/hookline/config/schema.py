@@ -68,6 +68,18 @@ class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         _Patterns | UnsetType,
         _doc("What the person typed: `/deploy*`, or a regex to search it: `/\\bdeploy\\b/`."),
     ] = UNSET
+    mode: Annotated[
+        _Patterns | UnsetType,
+        _doc("The platform's word for how it asks for permission: `plan`, `bypassPermissions`."),
+    ] = UNSET
+    repository: Annotated[
+        _Patterns | UnsetType,
+        _doc("`owner/name` of the project or of the event's directory: `acme/*`."),
+    ] = UNSET
+    branch: Annotated[
+        _Patterns | UnsetType,
+        _doc("The branch that is checked out in the project or in the event's directory."),
+    ] = UNSET
     dialect: Annotated[_Patterns | UnsetType, _doc("The platform, such as `claude-code`.")] = UNSET
     native: Annotated[_Patterns | UnsetType, _doc("The platform's own name of the event.")] = UNSET
 

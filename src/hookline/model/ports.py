@@ -119,6 +119,10 @@ class AnswerCodec(Protocol):
     def ignores_http_text(self) -> bool:
         """Whether a response that is no JSON object says nothing; else its hook has failed."""
 
+    @property
+    def tells_workspace(self) -> bool:
+        """Whether its payloads say which repository and branch the work is about."""
+
     def stdin(self, event: "Event") -> bytes:
         """The event as this dialect writes it."""
 

@@ -11,6 +11,7 @@ from hookline.model.events import Event
 from hookline.model.outcome import Outcome
 from hookline.pipeline.judge import judge
 from support.cli import Machine
+from support.hostile_git import git
 
 PRODUCTION = """\
 version: 1
@@ -516,3 +517,28 @@ def test_hooks_that_write_to_the_terminal_do_not_mix_with_the_outcome(machine: M
     done = machine.run("fire", "stop", "--json")
     assert done.json["verdict"] == "pass"
     assert done.err == ""
+
+
+class TestWorkspace:
+    RULES = """\
+version: 1
+hooks:
+  - name: nobody works on main
+    on: pre_tool_use
+    match: {repository: "acme/*", branch: main}
+    deny: "{{ workspace.repository }} is on {{ workspace.branch }}"
+  - name: tell
+    on: session_start
+    run: python3 -c 'import json,sys; print(*json.load(sys.stdin)["workspace"].values())'
+"""
+
+    def test_rules_and_programs_know_repository_branch_and_issue(self, machine: Machine) -> None:
+        git(machine.project, "init", "-q", "-b", "main")
+        git(machine.project, "remote", "add", "origin", "https://github.com/acme/app")
+        machine.trust(self.RULES)
+        denied = machine.call("fire", "pre_tool_use", "--tool", "shell", "--json").json
+        assert (denied["verdict"], denied["reason"]) == ("deny", "acme/app is on main")
+        git(machine.project, "switch", "-q", "-c", "fix-145")
+        assert machine.call("fire", "pre_tool_use", "--json").json["verdict"] == "pass"
+        told = machine.call("fire", "session_start", "--json").json["context"]
+        assert told == ["acme/app fix-145 145"]
