@@ -142,10 +142,16 @@ class HookEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class IncludeEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A file whose platform its name does not tell."""
+    """A file whose platform its name does not tell, or that runs under other rules."""
 
     file: Annotated[str, _doc("The file or directory, relative to this one.")]
-    speaks: Annotated[str, _doc("The platform it is written for, such as docker-agent.")]
+    speaks: Annotated[
+        str | UnsetType, _doc("The platform it is written for, such as docker-agent.")
+    ] = UNSET
+    mode: Annotated[
+        str | UnsetType,
+        _doc("Which of its platform's rules hold; Kodelet has `current` (the default) and `adr`."),
+    ] = UNSET
 
 
 class FileEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

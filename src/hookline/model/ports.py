@@ -185,6 +185,9 @@ class NativeFiles(Protocol):
     def adopts(self) -> frozenset[str]:
         """The dialects whose files this client runs too, by its own rules."""
 
+    def in_mode(self, mode: str) -> "NativeFiles":
+        """The same under another version of the platform's rules. Raises IllegalValueError."""
+
     def owns(self, path: str, content: bytes) -> bool:
         """Whether a file is one of this platform's hook files, by its place or what is in it."""
 
