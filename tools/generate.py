@@ -32,7 +32,7 @@ def schemas() -> dict[str, object]:
     event = {"$schema": DRAFT, "title": "hookline event", **msgspec.json.schema(AnyEvent)}
     answer = {"$schema": DRAFT, "title": "hookline answer", **msgspec.json.schema(Answer)}
     return {
-        "config.schema.json": config_schema(registry.handlers()),
+        "config.schema.json": config_schema(registry.handlers(), registry.native_events()),
         "event.schema.json": event,
         "answer.schema.json": answer,
     }

@@ -69,7 +69,13 @@ class App:
             builtin=registry.builtin,
             pins=self._pins_for,
         )
-        self.kit = Kit(registry.handlers(), services, natives=registry.native_files)
+        self.kit = Kit(
+            registry.handlers(),
+            services,
+            natives=registry.native_files,
+            native_events=registry.native_events,
+            dialects=registry.dialect_names,
+        )
         self.loader = Loader(
             self.kit,
             home=self.home,

@@ -31,6 +31,7 @@ __all__ = ["bound_hooks", "hook", "marks"]
 F = TypeVar("F", bound=Callable[..., Any])
 W = TypeVar("W", bound=StrEnum)
 _MARKS = "__hookline__"
+_KEYS = {"mode": "permission_mode"}
 _KEYWORDS = ("name", "priority", "timeout", "on_error", "guard", "always", "mode")
 
 
@@ -53,7 +54,8 @@ def hook(
     """Marks a function as a hook on ``events``; further keywords are ``match`` keys.
 
     The function takes the event and returns an Answer, text for the model, or None. It stays an
-    ordinary function. ``@hook("pre_tool_use", tool="shell")``
+    ordinary function. ``@hook("pre_tool_use", tool="shell")``; the match key ``mode`` is called
+    ``permission_mode`` here, because ``mode`` says whether the hook's answers count.
     """
     _check_events(events)
     if not 0 <= priority <= 100:
@@ -110,13 +112,14 @@ def _read_word(kind: type[W], key: str, word: str) -> W:
 
 
 def _compile_matcher(match: dict[str, Any], events: Sequence[str]) -> Matcher | None:
-    known = MatchEntry.__struct_fields__
+    known = [_KEYS.get(key, key) for key in MatchEntry.__struct_fields__]
     for key in match:
         if key not in known:
             hint = nearest(key, [*known, *_KEYWORDS]) or f"known: {', '.join([*known, *_KEYWORDS])}"
             raise IllegalValueError(f"@hook has no keyword `{key}` ({hint})")
+    names = {keyword: key for key, keyword in _KEYS.items()}
     try:
-        entry = convert(match, MatchEntry)
+        entry = convert({names.get(key, key): value for key, value in match.items()}, MatchEntry)
     except ValidationError as exc:
         raise IllegalValueError(f"@hook: {exc}") from None
     for _, message, hint in never_fires(entry, events, chosen=True, known_tools=()):

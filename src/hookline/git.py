@@ -21,8 +21,8 @@ from typing import NamedTuple
 from hookline.files import open_regular
 
 __all__ = [
-    "Finished",
     "GitError",
+    "GitResult",
     "NoGit",
     "Repository",
     "View",

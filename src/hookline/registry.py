@@ -26,6 +26,7 @@ __all__ = [
     "handlers",
     "installer",
     "installer_names",
+    "native_events",
     "native_files",
     "tools",
 ]
@@ -83,6 +84,27 @@ def dialect(name: str) -> Dialect:
 def dialect_names() -> tuple[str, ...]:
     """The ids of all bundled dialects."""
     return tuple(name.replace("_", "-") for name in _list_modules("hookline.dialects"))
+
+
+@cache
+def native_events() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    """The platforms' own names of events: for each the canonical events, and who calls it so.
+
+    From the support tables alone: no dialect is loaded.
+    """
+    from hookline.dialects._support import load_support
+
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    package = import_module("hookline.dialects").__path__[0]
+    for name in dialect_names():
+        try:
+            support = load_support(os.path.join(package, name.replace("-", "_"), "__init__.py"))
+        except FileNotFoundError:
+            continue  # the canonical one has no names of its own
+        for native, row in support.events.items():
+            dialects = found.setdefault(native, {})
+            dialects[row.event] = (*dialects.get(row.event, ()), name)
+    return found
 
 
 @cache

@@ -29,9 +29,9 @@ from hookline.model.errors import (
     Problem,
     UnknownNameError,
 )
-from hookline.model.events import EVENTS, PreToolUse
+from hookline.model.events import EVENTS, Agent, PreToolUse, Workspace
 from hookline.model.hook import Layer
-from hookline.model.ports import Caller, Matcher, Services
+from hookline.model.ports import NOBODY, Caller, Matcher, Services
 from hookline.model.tools import tool
 
 CALLER = Caller(env={"HOME": "/home/dev"}, project_dir="/srv/app")
@@ -303,6 +303,41 @@ def test_another_alternative_never_takes_a_match_away(
 ) -> None:
     if matcher(every=every, command=patterns).find(shell(command), CALLER):
         assert matcher(every=every, command=[*patterns, more]).find(shell(command), CALLER)
+
+
+_names_of_work = st.sampled_from(["", "main", "release/1", "acme/app", "plan"])
+_globs_of_work = st.sampled_from(["main", "release/*", "*", "/^(main|plan)$/", "acme/*", "?*"])
+
+
+@given(
+    st.sampled_from(["mode", "repository", "branch"]),
+    _names_of_work,
+    _globs_of_work,
+    st.sampled_from(sorted(EVENTS)),
+    st.booleans(),
+)
+def test_mode_repository_and_branch_follow_the_rules_of_all_texts_on_every_event(
+    key: str, word: str, pattern: str, event_id: str, every: bool
+) -> None:
+    told = Workspace(repository=word, branch=word)
+    event = EVENTS[event_id](permission_mode=word, workspace=told)
+    found = matcher(every=every, **{key: pattern}).find(event, NOBODY) is not None
+    # The agent's name is a text that every event has.
+    named = EVENTS[event_id](agent=Agent(name=word))
+    assert found == (matcher(every=every, agent=pattern).find(named, NOBODY) is not None)
+
+
+@given(st.lists(st.sampled_from(["main", "dev", ""]), min_size=1, max_size=2), _globs_of_work)
+def test_what_holds_for_every_branch_holds_for_one(branches: list[str], pattern: str) -> None:
+    found = tuple(Workspace(branch=branch) for branch in branches)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hookline.config.sight.find_workspaces", lambda event, caller: found)
+        grant, guard = (
+            matcher(every=every, branch=pattern).find(shell("ls"), CALLER)
+            for every in (True, False)
+        )
+    each = [text_patterns([pattern]).holds(branch) for branch in branches]
+    assert (grant is not None, guard is not None) == (all(each), any(each))
 
 
 @given(st.permutations(["a*", "b*", "c*"]), st.booleans())

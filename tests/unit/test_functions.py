@@ -75,6 +75,14 @@ class TestMarks:
         assert (found.on_error, found.guard, found.always) == (OnError.IGNORE, False, True)
         assert found.mode is Mode.OBSERVE
 
+    def test_the_match_key_mode_is_permission_mode_here(self) -> None:
+        @hook("pre_tool_use", permission_mode="plan", mode="enforce")
+        def no(event: PreToolUse) -> Answer:
+            return deny("not while planning")
+
+        assert_denied(fire(no, PreToolUse(permission_mode="plan")))
+        assert_passed(fire(no, PreToolUse(permission_mode="auto")))
+
     def test_two_marks_are_two_hooks(self) -> None:
         @hook("stop", name="two")
         @hook("session_start", name="one")

@@ -88,3 +88,13 @@ def test_a_plug_in_is_found_by_its_entry_point(monkeypatch: pytest.MonkeyPatch) 
         ("hookline.dialects", "from-elsewhere"),
         ("hookline.builtin", "from-elsewhere"),
     ]
+
+
+def test_native_names_of_events_are_those_of_the_support_tables() -> None:
+    known = registry.native_events()
+    for name in registry.dialect_names():
+        if name != "canonical":
+            for native, row in registry.dialect(name).support.events.items():
+                assert name in known[native][row.event]
+    assert "session_start" in known["SessionStart"]
+    assert len(known) > 100

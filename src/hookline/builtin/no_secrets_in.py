@@ -11,13 +11,14 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from hookline.builtin._git_head import checkout_at, placed
+from hookline.builtin._git_places import placed
 from hookline.git import GitError, View, open_view, read_dated
 from hookline.model.answers import PASS, Answer, ask, deny
 from hookline.model.events import Event, PromptEvent, SteeringSubmit, ToolEvent
 from hookline.model.ports import Caller
 from hookline.model.tools import Tool, ToolKind
 from hookline.shell import MAX_BYTES, SimpleCommand, split
+from hookline.workspace import checkout_at
 
 EVENTS: tuple[str, ...] = ("user_prompt_submit", "pre_tool_use")
 ALSO: tuple[str, ...] = (

@@ -11,13 +11,14 @@ from typing import Any
 from msgspec import Struct
 
 from hookline.builtin._git_acts import ALL, HEAD, Act, Deed, acts, moves_to
-from hookline.builtin._git_head import checkout_at, placed
+from hookline.builtin._git_places import placed
 from hookline.builtin._paths import Names
 from hookline.model.answers import PASS, Answer, ask, deny
 from hookline.model.events import Event, ToolEvent
 from hookline.model.ports import Caller
 from hookline.model.tools import ToolKind
 from hookline.shell import MAX_BYTES, SimpleCommand, split
+from hookline.workspace import checkout_at
 
 EVENTS: tuple[str, ...] = ("pre_tool_use",)
 ALSO: tuple[str, ...] = ("permission_request",)

@@ -74,7 +74,12 @@ class _Checked(Struct, frozen=True):
             "changed": self.changed,
             "new": self.new,
             "pins": [
-                {"hook": pins.hook.name, "pinned": pins.pinned, "not_pinned": pins.unpinned}
+                {
+                    "hook": pins.hook.name,
+                    "pinned": pins.pinned,
+                    "not_pinned": pins.unpinned,
+                    **({"native_names": names} if (names := pins.hook.native_names) else {}),
+                }
                 for pins in self.pins
             ],
         }
@@ -219,6 +224,9 @@ def _print(checked: _Checked) -> None:
     if not checked.problems and checked.state != "missing":
         hooks = "1 hook" if checked.hooks == 1 else f"{checked.hooks} hooks"
         click.echo(f"{visible(checked.file)}: {hooks}, no mistakes")
+    names = {name: event for pins in checked.pins for name, event in pins.hook.native_names.items()}
+    for native, event in names.items():
+        click.secho(f"  {visible(native)} is {event}", dim=True)
     for pins in checked.pins if checked.state not in {"own", "named"} else ():
         for word, things in (("pinned", pins.pinned), ("not pinned", pins.unpinned)):
             for what in things:

@@ -18,10 +18,12 @@ from hookline import registry
 from hookline.app import App, open_app
 from hookline.cli._output import print_json, print_outcome
 from hookline.cli._signals import run
+from hookline.config.firing import find_event
 from hookline.model.answers import deny
-from hookline.model.errors import HooklineError
+from hookline.model.errors import ConfigError, HooklineError
 from hookline.model.events import EVENTS, Event, Other
 from hookline.model.outcome import Outcome
+from hookline.model.text import visible
 from hookline.pipeline.judge import judge
 
 __all__ = ["command"]
@@ -93,6 +95,8 @@ def command(**given: Any) -> None:
       hookline fire pre_tool_use --tool shell --command 'git push -f'
       hookline fire --jsonl < events.jsonl
     """
+    if given["event"] is not None:
+        given["event"] = _find_event(given["event"])
     options = _Options(**given)
     options.check()
     if options.dialect:
@@ -103,8 +107,9 @@ def command(**given: Any) -> None:
     if options.hosts:
         app.host(*options.hosts)
     if options.jsonl:
-        sys.exit(run(_stream(app, options, _take_stdin())))
-    payload = _take_stdin().read() if options.event is None else options.payload()
+        with _take_stdin() as lines:
+            sys.exit(run(_stream(app, options, lines)))
+    payload = options.payload() if options.event is not None else _read_stdin()
     outcome, shown = run(_fire_once(app, options, payload))
     if options.as_json:
         print_json(shown)
@@ -113,6 +118,18 @@ def command(**given: Any) -> None:
     else:
         print_outcome(outcome)
     sys.exit(1 if "error" in shown else 0)
+
+
+def _find_event(name: str) -> str:
+    """The canonical event; a platform's own name for it is taken, too."""
+    if name in EVENTS or name not in registry.native_events():
+        return name
+    try:
+        event = find_event(name, registry.native_events)
+    except ConfigError as error:
+        raise click.UsageError(f"{error.problems[0].message}: {error.problems[0].hint}") from None
+    click.echo(f"{visible(name)} is {event}", err=True)
+    return event
 
 
 def _take_stdin() -> BinaryIO:
@@ -125,6 +142,11 @@ def _take_stdin() -> BinaryIO:
         stream = open(os.dup(number), "rb")  # noqa: SIM115 - it is read until we end
         os.dup2(os.open(os.devnull, os.O_RDONLY), number)
     return stream
+
+
+def _read_stdin() -> bytes:
+    with _take_stdin() as stream:
+        return stream.read()
 
 
 class _Options(Struct, frozen=True, kw_only=True):

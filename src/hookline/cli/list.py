@@ -100,6 +100,7 @@ def _as_json(app: App, config: Config, hooks: list[Hook]) -> dict[str, Any]:
                 "pinned": found.pinned if (found := pins.get(_key(hook))) else (),
                 "not_pinned": found.unpinned if found else (),
                 "problems": app.loader.find_run_problems(hook, app.env),
+                **({"native_names": hook.native_names} if hook.native_names else {}),
             }
             for hook in hooks
         ],
@@ -123,6 +124,8 @@ def _print(hook: Hook, pins: HookPins | None) -> None:
         f"{hook.priority:>3}  {name}  {events}  {hook.handler.kind} {' '.join(flags)}".rstrip()
     )
     click.secho(f"     {visible(str(hook.source))}, {hook.source.layer.name.lower()}", dim=True)
+    for native, event in hook.native_names.items():
+        click.secho(f"     {visible(native)} is {event}", dim=True)
     if hook.run_by:
         who = ", ".join(sorted(hook.run_by))
         click.secho(f"     not run for events of {who}: that client runs it itself", dim=True)

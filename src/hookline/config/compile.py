@@ -18,7 +18,13 @@ from hookline.config.document import Document, brief, read_document
 from hookline.config.hooks import Entry, HookCompiler, Report
 from hookline.config.schema import FileEntry, Format, IncludeEntry, MatchEntry, file_format
 from hookline.config.types import ConfigFile, Kit, ListNames, Narrowing, ReadFile
-from hookline.model.errors import ConfigError, Problem, TrustError, UnknownNameError
+from hookline.model.errors import (
+    ConfigError,
+    IllegalValueError,
+    Problem,
+    TrustError,
+    UnknownNameError,
+)
 from hookline.model.hook import Hook, Layer
 from hookline.model.models import ModelEntry, mistakes_in
 from hookline.model.ports import NativeFiles
@@ -57,22 +63,31 @@ class Includes:
     ) -> Included:
         """What these entries name and is not in force already; ``stack`` is who includes it."""
         found = Included({}, {})
-        for index, entry in enumerate(entries):
-            name = entry if isinstance(entry, str) else entry.file
-            speaks = None if isinstance(entry, str) else entry.speaks
-            path = os.path.normpath(os.path.join(os.path.dirname(stack[-1]), name))
-            for flaw, hint in self._take(path, speaks, stack, found):
-                report.add(("include", index), f"cannot include `{brief(name)}`: {flaw}", hint)
+        for index, given in enumerate(entries):
+            entry = IncludeEntry(file=given) if isinstance(given, str) else given
+            if entry is given and entry.speaks is entry.mode is UNSET:
+                message = f"`include[{index}]` has neither `speaks` nor `mode`"
+                report.add(("include", index), message, "write the name of the file alone")
+                continue
+            path = os.path.normpath(os.path.join(os.path.dirname(stack[-1]), entry.file))
+            for flaw, hint in self._take(path, entry, stack, found):
+                message = f"cannot include `{brief(entry.file)}`: {flaw}"
+                report.add(("include", index), message, hint)
         return found
 
     def _take(
-        self, path: str, speaks: str | None, stack: tuple[str, ...], found: Included
+        self, path: str, entry: IncludeEntry, stack: tuple[str, ...], found: Included
     ) -> Iterator[tuple[str, str]]:
         """Adds what is at ``path`` to what was found; yields what is wrong with it."""
         from hookline.config.natives import members
 
+        speaks = None if entry.speaks is UNSET else entry.speaks
+        mode = None if entry.mode is UNSET else entry.mode
         try:
-            paths = members(self._kit, path, self._names(path, speaks), speaks)
+            paths = members(self._kit, path, self._names(path, speaks), speaks, mode)
+        except IllegalValueError as error:
+            yield str(error), ""
+            return
         except OSError:
             paths = [path]  # a file, or nothing at all, which reading it will tell
         if not paths:
@@ -83,21 +98,26 @@ class Includes:
             elif len(stack) > MAX_INCLUDES:
                 yield f"files include each other more than {MAX_INCLUDES} levels deep", ""
             elif each not in self.seen:
-                yield from self._take_file(each, speaks, found)
+                yield from self._take_file(each, speaks, mode, found)
 
     def _take_file(
-        self, path: str, speaks: str | None, found: Included
+        self, path: str, speaks: str | None, mode: str | None, found: Included
     ) -> Iterator[tuple[str, str]]:
         from hookline.config.natives import owner
 
         try:
             content = self._read(path)
             platform = owner(self._kit, path, content, speaks)
+            if mode is not None and platform is not None:
+                platform = platform.in_mode(mode)
         except UnknownNameError as error:
             yield error.problems[0].message, error.problems[0].hint
             return
-        except (OSError, TrustError) as error:
+        except (OSError, TrustError, IllegalValueError) as error:
             yield getattr(error, "strerror", None) or str(error), ""
+            return
+        if mode is not None and platform is None:
+            yield "`mode` means nothing for a hookline file", "leave it out"
             return
         if platform is None and not path.endswith((".yaml", ".yml")):
             yield "it is no hookline file, and no other platform's by its name", _KINDS

@@ -3,40 +3,45 @@
 Knows which fields events and tools carry; nothing of files or handlers.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TypeAlias
 
 from hookline.config.matchers import CARRIED_BY, pattern_flaw
 from hookline.config.schema import MatchEntry
-from hookline.model.errors import IllegalValueError, nearest
+from hookline.config.types import NativeEvents
+from hookline.model.errors import (
+    ConfigError,
+    IllegalValueError,
+    Problem,
+    nearest,
+)
+from hookline.model.events import EVENTS
 from hookline.model.tools import CANONICAL_TOOLS, KIND_FIELDS, ToolKind
 
-__all__ = ["Flaw", "bad_patterns", "never_fires", "unknown_dialects"]
+__all__ = ["Flaw", "bad_patterns", "find_event", "never_fires", "unknown_dialects"]
 
 Flaw: TypeAlias = tuple[tuple[str | int, ...], str, str]
 """Where in a ``match``, what is wrong, and what to write instead."""
 
 _KINDS = {kind.value: kind for kind in ToolKind}
 _TOOL_FIELDS = ("command", "path", "url", "mcp")
-_DIALECTS = frozenset(
-    {
-        "basecoat",
-        "canonical",
-        "claude-code",
-        "codex",
-        "copilot",
-        "copilot-cloud",
-        "cursor",
-        "docker-agent",
-        "gemini",
-        "kodelet",
-        "mcp",
-        "opencode",
-        "pi",
-        "vscode",
-    }
-)
 _EXACT = "`/^name$/` matches a platform's own tool by its exact name"
+
+
+def find_event(name: str, natives: Callable[[], NativeEvents]) -> str:
+    """The canonical event that is called so, here or on a platform. Raises ConfigError."""
+    if name in EVENTS:
+        return name
+    known = natives()
+    meant = known.get(name, {})
+    if len(meant) == 1:
+        return next(iter(meant))
+    if not meant:
+        message, hint = f"no event is called `{name}`", nearest(name, [*EVENTS, *known])
+        raise ConfigError([Problem("", 0, message, hint)])
+    each = (f"`{event}` ({', '.join(dialects)})" for event, dialects in sorted(meant.items()))
+    message = f"`{name}` means {' or '.join(each)}"
+    raise ConfigError([Problem("", 0, message, "write the one that is meant")])
 
 
 def bad_patterns(match: MatchEntry, *, every: bool) -> Iterator[Flaw]:
@@ -68,10 +73,12 @@ def never_fires(
             yield ("tool", index), f"no tool is called `{source}`", hint
 
 
-def unknown_dialects(match: MatchEntry) -> Iterator[tuple[int, str]]:
-    """Every word under ``dialect`` that names none of ours, with its index; a plug-in may."""
+def unknown_dialects(
+    match: MatchEntry, known: Callable[[], Collection[str]]
+) -> Iterator[tuple[int, str]]:
+    """Every word under ``dialect`` that is not known, with its index; a plug-in may have it."""
     for index, source in enumerate(dict(match.patterns()).get("dialect", ())):
-        if source not in _DIALECTS and _is_word(source):
+        if _is_word(source) and source not in known():
             yield index, source
 
 

@@ -18,7 +18,13 @@ from hookline.config.exceptions import (
     exception_flaws,
     subjects,
 )
-from hookline.config.firing import Flaw, bad_patterns, never_fires, unknown_dialects
+from hookline.config.firing import (
+    Flaw,
+    bad_patterns,
+    find_event,
+    never_fires,
+    unknown_dialects,
+)
 from hookline.config.matchers import compile_match
 from hookline.config.schema import (
     ENV_NAME,
@@ -137,6 +143,7 @@ class HookCompiler:
         hook = Hook(
             name=_or(keys.name, ""),
             events=events,
+            native_names=self._native_names(entry),
             handler=HandlerSpec(chosen.kind, chosen.values),
             match=match,
             priority=_or(keys.priority, builtin.PRIORITY if builtin else DEFAULT_PRIORITY),
@@ -246,9 +253,19 @@ class HookCompiler:
                 hint = "say which event it is for, such as `on: pre_tool_use`"
                 self.report.add(entry.at(), "the key `on` is missing", hint)
             return ()
-        on = entry.keys.on
         # Which of them a builtin can do something on, its handler knows.
-        return (on,) if isinstance(on, str) else tuple(dict.fromkeys(on))
+        found = [
+            self._known(entry.at("on", *at), self._find_event, name)
+            for at, name in _each_name(entry.keys.on)
+        ]
+        return tuple(dict.fromkeys(found)) if all(found) else ()
+
+    def _find_event(self, name: str) -> str:
+        return find_event(name, self.kit.native_events)
+
+    def _native_names(self, entry: Entry) -> Mapping[str, str]:
+        names = () if isinstance(entry.keys.on, UnsetType) else _each_name(entry.keys.on)
+        return {name: self._find_event(name) for _, name in names if name not in EVENTS}
 
     def _timeout(self, entry: Entry) -> float:
         if entry.keys.timeout is UNSET:
@@ -284,7 +301,7 @@ class HookCompiler:
         chosen = entry.keys.on is not UNSET and path == ("match",)
         flaws = never_fires(spec, events, chosen=chosen, known_tools=self.kit.known_tools)
         self._report_flaws(entry.at(*path), flaws)
-        for index, word in unknown_dialects(spec):
+        for index, word in unknown_dialects(spec, self.kit.dialects):
             self._known(entry.at(*path, "dialect", index), self.kit.services.codec, word)
 
     def _exceptions(
@@ -337,6 +354,10 @@ def _each_exception(
             yield (index,), each
     elif not isinstance(written, UnsetType):
         yield (), written
+
+
+def _each_name(on: str | list[str]) -> list[tuple[tuple[int, ...], str]]:
+    return [((), on)] if isinstance(on, str) else [((at,), name) for at, name in enumerate(on)]
 
 
 def _or(value: T | UnsetType, otherwise: T) -> T:

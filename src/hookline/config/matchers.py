@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from hookline.config.schema import MatchEntry
 from hookline.config.sight import sight_of
-from hookline.model.errors import IllegalValueError
+from hookline.model.errors import HandlerUnavailable, IllegalValueError
 from hookline.model.events import EVENTS, Elicitation, Event, PostToolBatch, ToolEvent
 from hookline.model.ports import Caller, Match
 from hookline.model.tools import Tool, ToolKind
+from hookline.workspace import IN_REFTABLE
 
 if TYPE_CHECKING:
     from hookline.config.patterns import PathPatterns, TextPatterns
@@ -65,8 +66,7 @@ CARRIED_BY: Mapping[str, frozenset[str]] = {
     "agent": frozenset(EVENTS),
     "source": _ids(_SOURCES.__contains__),
     "prompt": _ids(lambda cls: "prompt" in cls.__struct_fields__),
-    "dialect": frozenset(EVENTS),
-    "native": frozenset(EVENTS),
+    **dict.fromkeys(("mode", "repository", "branch", "dialect", "native"), frozenset(EVENTS)),
 }
 """For each match key the events that can have what it is about."""
 
@@ -211,7 +211,7 @@ class Conditions:
             return
         words = ((key, read) for key, read in _WORDS.items() if key in given)
         for (key, read), (_, patterns) in zip(words, self._words, strict=True):
-            if not self._hold(patterns, texts := read(event)):
+            if not self._hold(patterns, texts := read(event, caller)):
                 yield _flaw(key, ", ".join(filter(None, map(_quoted, texts))), given[key])
         if self._url is not None and not self._holds_url(event, tool, caller):
             yield _flaw("url", _quoted(tool.url if tool else ""), given["url"])
@@ -233,7 +233,7 @@ class Conditions:
         ):
             return None
         for read, patterns in self._words:
-            if not self._hold(patterns, read(event)):
+            if not self._hold(patterns, read(event, caller)):
                 return None
         if self._url is not None and not self._holds_url(event, tool, caller):
             return None
@@ -306,23 +306,38 @@ def _texts(value: str | None) -> tuple[str, ...]:
     return (value,) if value else ()
 
 
-def _source(event: Event) -> Sequence[str]:
+def _source(event: Event, _caller: Caller) -> Sequence[str]:
     word = _SOURCES.get(type(event))
     return (getattr(event, word) if word else "",)
 
 
-def _prompts(event: Event) -> Sequence[str]:
+def _prompts(event: Event, _caller: Caller) -> Sequence[str]:
     """What the person said; a person who steers may have said several things."""
     prompts: Sequence[str] = getattr(event, "prompts", ())
     return prompts or (getattr(event, "prompt", ""),)
 
 
-_WORDS: Mapping[str, Callable[[Event], Sequence[str]]] = {
-    "dialect": lambda event: (event.dialect,),
-    "native": lambda event: (event.native_event,),
-    "agent": lambda event: (event.agent.name,),
+def _repositories(event: Event, caller: Caller) -> Sequence[str]:
+    return [each.repository for each in sight_of(event, caller).workspaces()]
+
+
+def _branches(event: Event, caller: Caller) -> Sequence[str]:
+    found = [each.branch for each in sight_of(event, caller).workspaces()]
+    if IN_REFTABLE in found:
+        raise HandlerUnavailable("`match: {branch: …}` cannot read the branch from a reftable")
+    return found
+
+
+_WORDS: Mapping[str, Callable[[Event, Caller], Sequence[str]]] = {
+    "dialect": lambda event, _: (event.dialect,),
+    "native": lambda event, _: (event.native_event,),
+    "agent": lambda event, _: (event.agent.name,),
+    "mode": lambda event, _: (event.permission_mode,),
     "source": _source,
     "prompt": _prompts,
+    # Last: to find them, files are looked at.
+    "repository": _repositories,
+    "branch": _branches,
 }
 
 

@@ -35,13 +35,20 @@ def owner(kit: Kit, path: str, content: bytes, named: str | None) -> NativeFiles
     return next((each for each in kit.natives().values() if each.owns(path, content)), None)
 
 
-def members(kit: Kit, directory: str, names: Sequence[str], named: str | None) -> list[str]:
-    """The hook files in a directory, of the first platform that knows it."""
+def members(
+    kit: Kit, directory: str, names: Sequence[str], named: str | None, mode: str | None = None
+) -> list[str]:
+    """The hook files in a directory, of the first platform that knows it.
+
+    Raises IllegalValueError when that platform has no such ``mode``.
+    """
     platforms = kit.natives()
     asked = [platforms[named]] if named and named in platforms else list(platforms.values())
     names = sorted(names)
     for each in asked:
         found = each.members(directory, names)
+        if found is not None and mode is not None:
+            found = each.in_mode(mode).members(directory, names)
         if found is not None:
             return [os.path.join(directory, name) for name in found]
     # A directory that a person called a platform's is, whatever that platform itself would say.
@@ -60,11 +67,9 @@ def compile_natives(
 
     Raises ConfigError when one of them cannot be read at all.
     """
-    by_platform: dict[str, list[NativeFile]] = {}
-    platforms: dict[str, NativeFiles] = {}
+    by_platform: dict[NativeFiles, list[NativeFile]] = {}
     for path, (platform, content) in files.items():
-        platforms[platform.dialect] = platform
-        by_platform.setdefault(platform.dialect, []).append(platform.read(path, content))
+        by_platform.setdefault(platform, []).append(platform.read(path, content))
     unreadable = [
         Problem(file.path, flaw.line, flaw.message, flaw.hint)
         for read in by_platform.values()
@@ -76,8 +81,8 @@ def compile_natives(
     if unreadable:
         raise ConfigError(unreadable)
     compiled: dict[str, ConfigFile] = {}
-    for name, read in by_platform.items():
-        hooks = platforms[name].hooks(read, layer=layer, project_dir=project_dir)
+    for platform, read in by_platform.items():
+        hooks = platform.hooks(read, layer=layer, project_dir=project_dir)
         flaws: list[Note] = []
         named = _named([_runnable(hook, kit, flaws) for hook in hooks])
         for file in read:

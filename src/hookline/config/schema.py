@@ -4,7 +4,7 @@ Knows shapes and words. What a handler's keys are, its module says; what values 
 checked in ``compile``.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, cast
 
 import msgspec
@@ -34,7 +34,7 @@ S = TypeVar("S", bound=Struct)
 
 ENV_NAME = "^[A-Za-z_][A-Za-z0-9_]*$"
 
-_EventId: TypeAlias = Literal[tuple(EVENTS)]  # type: ignore[valid-type]
+_EventName: TypeAlias = Annotated[str, Meta(extra_json_schema={"$ref": "#/$defs/EventName"})]
 _Patterns: TypeAlias = str | Annotated[list[str], Meta(min_length=1)]
 
 
@@ -68,6 +68,18 @@ class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         _Patterns | UnsetType,
         _doc("What the person typed: `/deploy*`, or a regex to search it: `/\\bdeploy\\b/`."),
     ] = UNSET
+    mode: Annotated[
+        _Patterns | UnsetType,
+        _doc("The platform's word for how it asks for permission: `plan`, `bypassPermissions`."),
+    ] = UNSET
+    repository: Annotated[
+        _Patterns | UnsetType,
+        _doc("`owner/name` of the project or of the event's directory: `acme/*`."),
+    ] = UNSET
+    branch: Annotated[
+        _Patterns | UnsetType,
+        _doc("The branch that is checked out in the project or in the event's directory."),
+    ] = UNSET
     dialect: Annotated[_Patterns | UnsetType, _doc("The platform, such as `claude-code`.")] = UNSET
     native: Annotated[_Patterns | UnsetType, _doc("The platform's own name of the event.")] = UNSET
 
@@ -96,8 +108,8 @@ class HookEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     name: Annotated[str | UnsetType, _doc("What people see; unique in its file.")] = UNSET
     on: Annotated[
-        _EventId | Annotated[list[_EventId], Meta(min_length=1)] | UnsetType,
-        _doc("The event, or several. A builtin knows its own."),
+        _EventName | Annotated[list[_EventName], Meta(min_length=1)] | UnsetType,
+        _doc("The event, or several, by our name or a platform's. A builtin knows its own."),
     ] = UNSET
     match: Annotated[MatchEntry | UnsetType, _doc("Only run when all of this holds.")] = UNSET
     except_: Annotated[
@@ -130,10 +142,16 @@ class HookEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class IncludeEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A file whose platform its name does not tell."""
+    """A file whose platform its name does not tell, or that runs under other rules."""
 
     file: Annotated[str, _doc("The file or directory, relative to this one.")]
-    speaks: Annotated[str, _doc("The platform it is written for, such as docker-agent.")]
+    speaks: Annotated[
+        str | UnsetType, _doc("The platform it is written for, such as docker-agent.")
+    ] = UNSET
+    mode: Annotated[
+        str | UnsetType,
+        _doc("Which of its platform's rules hold; Kodelet has `current` (the default) and `adr`."),
+    ] = UNSET
 
 
 class FileEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -248,10 +266,14 @@ def _extended(base: type[S], fields: list[tuple[str, Any, Any]]) -> type[S]:
     )
 
 
-def config_schema(handlers: Mapping[str, HandlerModule]) -> dict[str, Any]:
+def config_schema(
+    handlers: Mapping[str, HandlerModule], native_events: Iterable[str]
+) -> dict[str, Any]:
     """The JSON Schema of ``hookline.yaml``, for editors."""
+    schema = msgspec.json.schema(file_format(handlers).file)
+    schema["$defs"]["EventName"] = {"enum": [*EVENTS, *sorted({*native_events} - {*EVENTS})]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "hookline.yaml",
-        **msgspec.json.schema(file_format(handlers).file),
+        **schema,
     }

@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from hookline.config.discover import normal_path
 from hookline.model.errors import HandlerUnavailable
-from hookline.model.events import Event
+from hookline.model.events import Event, Workspace
 from hookline.model.ports import NOBODY, Caller
+from hookline.workspace import find_workspaces
 
 __all__ = ["Sight", "Spot", "forget_sight", "sight_of"]
 
@@ -41,6 +42,7 @@ class Sight:
         "_spots",
         "_strict_spots",
         "_urls",
+        "_workspaces",
         "caller",
         "event",
         "known",
@@ -57,6 +59,13 @@ class Sight:
         self._strict_spots: dict[tuple[str, str], tuple[Spot, ...]] = {}
         self._reals: dict[str, str] = {}
         self._urls: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._workspaces: tuple[Workspace, ...] | None = None
+
+    def workspaces(self) -> tuple[Workspace, ...]:
+        """What is known of each repository that the event may be about."""
+        if self._workspaces is None:
+            self._workspaces = find_workspaces(self.event, self.caller)
+        return self._workspaces
 
     def commands(self, text: str) -> tuple[str, ...]:
         """Every simple command that is a part of the text, without and with its wrappers."""

@@ -1,6 +1,6 @@
 """What loading yields: one value per file, and the sum of all files that are in force."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 
 from msgspec import Struct
@@ -10,7 +10,17 @@ from hookline.model.journal import JournalSettings
 from hookline.model.models import ModelEntry
 from hookline.model.ports import HandlerModule, Matcher, NativeFiles, Services
 
-__all__ = ["Config", "ConfigFile", "Kit", "ListNames", "Narrowing", "Note", "ReadFile", "utc_now"]
+__all__ = [
+    "Config",
+    "ConfigFile",
+    "Kit",
+    "ListNames",
+    "Narrowing",
+    "NativeEvents",
+    "Note",
+    "ReadFile",
+    "utc_now",
+]
 
 ReadFile = Callable[[str], bytes]
 """Reads a file by absolute path: from disk, or from the bytes that were trusted."""
@@ -21,6 +31,15 @@ person says it belongs to."""
 
 def no_natives() -> Mapping[str, NativeFiles]:
     """For those who have no other platform's files."""
+    return {}
+
+
+NativeEvents = Mapping[str, Mapping[str, Sequence[str]]]
+"""Platforms' own names of events: for each its canonical events, and the dialects that mean it."""
+
+
+def no_native_events() -> NativeEvents:
+    """For those who know the canonical names alone."""
     return {}
 
 
@@ -39,6 +58,10 @@ class Kit(Struct, frozen=True):
     """Every platform's own names of tools, beside the canonical ones."""
     natives: Callable[[], Mapping[str, NativeFiles]] = no_natives
     """Other platforms' hook files by dialect; asked only for a file that is none of ours."""
+    native_events: Callable[[], NativeEvents] = no_native_events
+    """Asked only for a name of an event that is none of ours."""
+    dialects: Callable[[], Collection[str]] = tuple
+    """The names of all dialects that ship; a plug-in may bring others."""
     clock: Callable[[], datetime] = utc_now
     """By which exceptions end."""
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.dialects._native import JsonDialect
+from hookline.model.errors import IllegalValueError
 from hookline.model.events import Event, ToolEvent
 from hookline.model.hook import HandlerSpec, Hook, Lane, Layer, OnError, Source, Start
 from hookline.model.native import NativeEntry, NativeFile, NativePlace, Where
@@ -53,6 +54,10 @@ class Files(ABC):
     def dialect(self) -> str:
         """Whose files these are."""
         return self.codec.id
+
+    def in_mode(self, mode: str) -> "Files":
+        """The same under another version of the platform's rules; most have one only."""
+        raise IllegalValueError(f"`mode` means nothing for files of {self.codec.support.client}")
 
     # ── what each platform says ─────────────────────────────────────────────────────────────
 

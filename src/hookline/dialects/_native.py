@@ -63,6 +63,7 @@ class JsonDialect(ABC):
     # Canonical events that only others have → the native one that a hook for them is asked with.
     also: ClassVar[Mapping[str, str]] = {}
     ignores_http_text: ClassVar[bool] = False
+    tells_workspace: ClassVar[bool] = False
     # How the prompts begin and end that a client sends by itself, as when a background task ends.
     automatic: ClassVar[tuple[tuple[str, str], ...]] = (
         ("<task-notification>", "</task-notification>"),

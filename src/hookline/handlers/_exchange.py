@@ -14,8 +14,9 @@ from hookline.model.errors import (
     HandlerUnavailable,
 )
 from hookline.model.events import Event
-from hookline.model.ports import AnswerCodec, Call
+from hookline.model.ports import NOBODY, AnswerCodec, Call, Caller
 from hookline.model.text import visible
+from hookline.workspace import with_workspace
 
 __all__ = ["OUTPUT_CAP", "as_asked", "question", "signal_name", "tail", "understood"]
 
@@ -34,8 +35,10 @@ def as_asked(call: Call) -> Event:
     return replace(event, dialect=hook.speaks, native_event=hook.native, raw=Raw(b"null"))
 
 
-def question(codec: AnswerCodec, event: Event) -> bytes:
+def question(codec: AnswerCodec, event: Event, caller: Caller = NOBODY) -> bytes:
     """The event in the words of the hook's dialect."""
+    if codec.tells_workspace:
+        event = with_workspace(event, caller)
     try:
         return codec.stdin(event)
     except DialectError as error:

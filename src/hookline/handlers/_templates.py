@@ -12,7 +12,9 @@ from msgspec import Struct
 
 from hookline.model.errors import HandlerCrashed, nearest
 from hookline.model.events import Event
+from hookline.model.ports import NOBODY, Caller
 from hookline.model.text import visible
+from hookline.workspace import with_workspace
 
 if TYPE_CHECKING:
     from minijinja import Environment, TemplateError
@@ -76,32 +78,35 @@ class Templates:
     def __init__(self, finalizer: Callable[[Any], Any] | None = None) -> None:
         """``finalizer`` is given each value that is filled in, and says what stands there."""
         self._environment = _environment(finalizer)
-        self._wants_payload: dict[str, bool] = {}
+        self._wants: dict[str, set[str]] = {}
 
-    def fill(self, text: str, event: Event) -> str:
+    def fill(self, text: str, event: Event, caller: Caller = NOBODY) -> str:
         """The text with every ``{{ … }}`` filled in. Raises HandlerCrashed."""
         if not is_template(text):
             return text
         from minijinja import TemplateError
 
         try:
-            if text not in self._wants_payload:
+            if text not in self._wants:
                 self._compile(text)
-            return self._environment.render_template(text, **self._data(text, event))
+            wanted = self._wants[text]
+            if "workspace" in wanted:
+                event = with_workspace(event, caller)
+            return self._environment.render_template(text, **_data(event, "raw" in wanted))
         except TemplateError as error:
             raise HandlerCrashed(f"template: {visible(_why(error))}") from error
 
-    def _data(self, text: str, event: Event) -> dict[str, Any]:
-        data: dict[str, Any] = msgspec.to_builtins(event, enc_hook=lambda raw: None)
-        if self._wants_payload[text]:
-            data["raw"] = _payload(event)
-        return data
-
     def _compile(self, text: str) -> None:
         self._environment.add_template(text, text)
-        names = self._environment.undeclared_variables_in_template(text)
-        # Decoding a whole payload for a template that never looks at it would be a waste.
-        self._wants_payload[text] = "raw" in names
+        self._wants[text] = self._environment.undeclared_variables_in_template(text)
+
+
+def _data(event: Event, with_payload: bool) -> dict[str, Any]:
+    data: dict[str, Any] = msgspec.to_builtins(event, enc_hook=lambda raw: None)
+    # Decoding a whole payload for a template that never looks at it would be a waste.
+    if with_payload:
+        data["raw"] = _payload(event)
+    return data
 
 
 def _environment(finalizer: Callable[[Any], Any] | None = None) -> "Environment":

@@ -73,7 +73,7 @@ class Command:
             said = await self._finished(call, start.answers_to, b"", env)
             if said.exit_code != 0 or said.stdout.strip() != call.hook.native.encode():
                 return NOT_ASKED
-        stdin = question(self._codec, event)
+        stdin = question(self._codec, event, call.caller)
         if start is not None and start.background:
             await self._leave(call, stdin, env)
             return PASS

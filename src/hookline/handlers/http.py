@@ -84,7 +84,7 @@ class Http:
 
         headers, secrets = self._headers(call)
         event = as_asked(call)
-        body = question(self._codec, event)
+        body = question(self._codec, event, call.caller)
         try:
             async with timeout(call.timeout):
                 reply = await self._post(body, headers)

@@ -28,6 +28,7 @@ from hookline.model.errors import (
 from hookline.model.events import Event
 from hookline.model.hook import Hook
 from hookline.model.ports import NOBODY, Call, Caller, Handler, KeyProblem, PinnedFiles, Services
+from hookline.workspace import with_workspace
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -145,7 +146,7 @@ class WorkerFunction:
 
         request = Request(
             id=number,
-            event=cast("AnyEvent", call.event),
+            event=cast("AnyEvent", with_workspace(call.event, call.caller)),
             function=self._function,
             module="" if _is_file(self._source) else self._source,
             file=place.file,

@@ -109,7 +109,7 @@ class Templated:
         """What the config says of this event."""
 
         def fill(text: str) -> str:
-            return self._templates.fill(text, event)
+            return self._templates.fill(text, event, caller)
 
         try:
             return _answer({key: _map_texts(value, fill) for key, value in self._values.items()})

@@ -144,6 +144,8 @@ class Hook(Struct, frozen=True, kw_only=True, dict=True):
     """The dialect in which its program answers."""
     pins: tuple[str, ...] = ()
     """Globs of further files that are trusted, and checked, together with this hook."""
+    native_names: Mapping[str, str] = {}
+    """The names in its file that are a platform's, and the canonical events they stand for."""
     native: str = ""
     """The event of its own platform that it was written for; empty when it is one of ours."""
     run_by: frozenset[str] = frozenset()

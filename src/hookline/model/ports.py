@@ -125,6 +125,10 @@ class AnswerCodec(Protocol):
     def ignores_http_text(self) -> bool:
         """Whether a response that is no JSON object says nothing; else its hook has failed."""
 
+    @property
+    def tells_workspace(self) -> bool:
+        """Whether its payloads say which repository and branch the work is about."""
+
     def stdin(self, event: "Event") -> bytes:
         """The event as this dialect writes it."""
 
@@ -186,6 +190,9 @@ class NativeFiles(Protocol):
     @property
     def adopts(self) -> frozenset[str]:
         """The dialects whose files this client runs too, by its own rules."""
+
+    def in_mode(self, mode: str) -> "NativeFiles":
+        """The same under another version of the platform's rules. Raises IllegalValueError."""
 
     def owns(self, path: str, content: bytes) -> bool:
         """Whether a file is one of this platform's hook files, by its place or what is in it."""

@@ -17,8 +17,8 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 from msgspec import Struct
 
 from hookline.git import (
-    Finished,
     GitError,
+    GitResult,
     NoGit,
     Repository,
     build_environment,
@@ -301,7 +301,7 @@ class Shadow:
         stdin: bytes = b"",
         also: Mapping[str, str] | None = None,
         index: str = "",
-    ) -> Finished:
+    ) -> GitResult:
         settings = {**_SETTINGS, **(also or {})}
         options = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
         seconds = self._deadline - self._clock()

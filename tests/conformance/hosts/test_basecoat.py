@@ -29,11 +29,13 @@ from hookline.model.events import (
     SessionStart,
     Stop,
     UserPromptSubmit,
+    Workspace,
 )
 from hookline.model.hook import Hook, Layer
 from hookline.model.outcome import Outcome
 from hookline.model.ports import Caller
 from hookline.model.tools import tool
+from support.hostile_git import git
 from support.hosts import bind, host
 
 EXAMPLES = Path(__file__).parent / "basecoat"
@@ -200,6 +202,24 @@ def test_a_failed_tool_is_told_of_as_done_and_then_as_an_error(project: Path) ->
 
 
 # ── code registration ───────────────────────────────────────────────────────────────────────
+
+
+def test_the_envelope_names_repository_branch_and_issue(project: Path) -> None:
+    git(project, "init", "-q", "-b", "feat/145-hooks-framework")
+    git(project, "remote", "add", "origin", "git@github.com:IBuySpy-Shared/basecoat.git")
+    hooks = {"SessionStart": [{"type": "command", "command": "cat >envelope.json"}]}
+    written(hooks, SessionStart(session_id="s1"), project)
+    envelope = json.loads((project / "envelope.json").read_text())
+    assert envelope["repository"] == "IBuySpy-Shared/basecoat"
+    assert (envelope["branch"], envelope["issue"]) == ("feat/145-hooks-framework", "145")
+
+
+def test_what_a_runtime_says_of_the_workspace_is_taken_over() -> None:
+    said = {"hook": "SessionStart", "sessionId": "s1", "repository": "acme/app", "branch": "main"}
+    event = FILES.codec.decode(json.dumps(said).encode())
+    assert event.workspace == Workspace(repository="acme/app", branch="main")
+    said |= {"repository": "", "branch": None}
+    assert FILES.codec.decode(json.dumps(said).encode()).workspace is None
 
 
 def bound(hooks: Sequence[Hook]) -> list[Bound]:

@@ -1,4 +1,4 @@
-"""Kodelet's own examples as host hooks: the executables of ADR 021, unchanged."""
+"""Kodelet's own examples as host hooks: the executables of ADR 021, unchanged, in both modes."""
 
 import json
 import shutil
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hookline.dialects.kodelet.files import FILES
+from hookline.dialects.kodelet.files import FILES, KodeletFiles
 from hookline.model.answers import Verdict
 from hookline.model.events import (
     Event,
@@ -23,6 +23,8 @@ from hookline.model.tools import tool
 from support.hosts import host
 
 EXAMPLES = Path(__file__).parent / "kodelet"
+ADR = FILES.in_mode("adr")
+BOTH = pytest.mark.parametrize("files", [FILES, ADR], ids=["current", "adr"])
 
 
 @pytest.fixture(name="project")
@@ -37,11 +39,11 @@ def _empty(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def fire(event: Event, project: Path, **keys: Any) -> Outcome:
+def fire(event: Event, project: Path, files: KodeletFiles = FILES, **keys: Any) -> Outcome:
     folder = project / ".kodelet/hooks"
-    names = FILES.members(str(folder), [each.name for each in folder.iterdir()])
+    names = files.members(str(folder), [each.name for each in folder.iterdir()])
     assert names is not None
-    return host(FILES, [folder / name for name in names], event, project=project, **keys)
+    return host(files, [folder / name for name in names], event, project=project, **keys)
 
 
 def add(project: Path, name: str, kind: str, run: str) -> None:
@@ -58,36 +60,39 @@ def says(body: dict[str, Any]) -> str:
     return f"echo '{json.dumps(body)}'"
 
 
-def test_the_security_guardrail_blocks_what_it_lists(project: Path) -> None:
+@BOTH
+def test_the_security_guardrail_blocks_what_it_lists(files: KodeletFiles, project: Path) -> None:
     for other in ("audit_logger", "foo-txt-remover"):
         (project / ".kodelet/hooks" / other).unlink()
-    outcome = fire(shell("rm -rf ~"), project)
+    outcome = fire(shell("rm -rf ~"), project, files)
     assert outcome.verdict is Verdict.DENY
     assert outcome.reason.startswith("Security policy: 'rm -rf' is not allowed")
-    assert fire(shell("ls"), project).verdict is Verdict.PASS
+    assert fire(shell("ls"), project, files).verdict is Verdict.PASS
 
 
 def test_the_examples_stand_side_by_side(project: Path) -> None:
     assert fire(shell("sudo make"), project).verdict is Verdict.DENY
 
 
-def test_the_audit_logger_writes_down_each_call(project: Path) -> None:
+@BOTH
+def test_the_audit_logger_writes_down_each_call(files: KodeletFiles, project: Path) -> None:
     home = project / "home"
     (home / ".kodelet").mkdir(parents=True)
     done = tool("shell", command="ls")
     for event in (PostToolUse(tool=done), PostToolUseFailure(tool=done, error="no")):
-        fire(event, project, env={"HOME": str(home)})
+        fire(event, project, files, env={"HOME": str(home)})
     lines = (home / ".kodelet/audit.log").read_text().splitlines()
     payloads = [json.loads(line.partition(" | ")[2]) for line in lines]
     assert [each["event"] for each in payloads] == ["after_tool_call"] * 2
     assert [each["tool_output"]["success"] for each in payloads] == [True, False]
 
 
-def test_the_follow_up_example_keeps_the_agent_going(project: Path) -> None:
-    assert fire(Stop(), project).answer.follow_up == ()
+@BOTH
+def test_the_follow_up_example_keeps_the_agent_going(files: KodeletFiles, project: Path) -> None:
+    assert fire(Stop(), project, files).answer.follow_up == ()
     (project / "foo.txt").touch()
     (project / ".kodelet/hooks/security_guardrail").unlink()  # it is for another event
-    said = fire(Stop(), project).answer.follow_up
+    said = fire(Stop(), project, files).answer.follow_up
     assert said == ("I noticed foo.txt exists. Please remove it.",)
 
 
@@ -105,20 +110,24 @@ def test_the_payload_is_kodelets_own(empty: Path) -> None:
     }
 
 
-def test_a_prompt_is_blocked_and_an_input_replaced_whole(empty: Path) -> None:
+@BOTH
+def test_a_prompt_is_blocked_and_an_input_replaced_whole(files: KodeletFiles, empty: Path) -> None:
     add(empty, "prompt", "user_message_send", says({"blocked": True, "reason": "no secrets"}))
-    outcome = fire(UserPromptSubmit(prompt="key"), empty)
+    outcome = fire(UserPromptSubmit(prompt="key"), empty, files)
     assert (outcome.verdict, outcome.reason.splitlines()[0]) == (Verdict.DENY, "no secrets")
     add(empty, "prompt", "before_tool_call", says({"input": {"command": "ls -l"}}))
-    final = fire(shell("ls"), empty).final
+    final = fire(shell("ls"), empty, files).final
     assert isinstance(final, PreToolUse)
     assert final.tool.input == {"command": "ls -l"}
 
 
+@BOTH
 @pytest.mark.parametrize("run", ["exit 2", "exit 1", "echo '{'", "kill -9 $$"])
-def test_a_hook_that_fails_blocks_nothing_and_is_told_of(run: str, empty: Path) -> None:
+def test_a_hook_that_fails_blocks_nothing_and_is_told_of(
+    run: str, files: KodeletFiles, empty: Path
+) -> None:
     add(empty, "broken", "before_tool_call", run)
-    outcome = fire(shell("ls"), empty)
+    outcome = fire(shell("ls"), empty, files)
     assert outcome.verdict is Verdict.PASS
     assert "failed" in outcome.answer.notice[0]
 
@@ -141,24 +150,37 @@ def test_a_block_ends_the_row(empty: Path) -> None:
     assert not (empty / "ran").exists()
 
 
-def test_a_hook_for_another_event_takes_nobodys_place(empty: Path) -> None:
+def test_by_the_adr_the_last_that_succeeds_counts_even_by_saying_nothing(empty: Path) -> None:
+    add(empty, "1", "before_tool_call", says({"blocked": True, "reason": "first"}))
+    add(empty, "2", "before_tool_call", "exit 1")
+    assert fire(shell("ls"), empty, ADR).verdict is Verdict.DENY
+    add(empty, "3", "before_tool_call", "touch ran")
+    assert fire(shell("ls"), empty, ADR).verdict is Verdict.PASS
+    assert (empty / "ran").exists()
+
+
+@BOTH
+def test_a_hook_for_another_event_takes_nobodys_place(files: KodeletFiles, empty: Path) -> None:
     add(empty, "1", "before_tool_call", says({"blocked": True, "reason": "first"}))
     add(empty, "2", "agent_stop", "true")
-    assert fire(shell("ls"), empty).verdict is Verdict.DENY
+    assert fire(shell("ls"), empty, files).verdict is Verdict.DENY
 
 
-def test_all_see_the_same_input(empty: Path) -> None:
+@BOTH
+def test_all_see_the_same_input(files: KodeletFiles, empty: Path) -> None:
     add(empty, "1", "before_tool_call", says({"input": {"command": "pwd"}}))
     add(empty, "2", "before_tool_call", "cat > seen.json")
-    fire(shell("ls"), empty)
+    fire(shell("ls"), empty, files)
     assert json.loads((empty / "seen.json").read_text())["tool_input"] == {"command": "ls"}
 
 
-def test_follow_ups_of_all_are_said_in_order(empty: Path) -> None:
+def test_follow_ups_of_all_are_said_in_order_and_by_the_adr_the_last_ones(empty: Path) -> None:
     for name in ("1", "2"):
         add(empty, name, "agent_stop", says({"follow_up_messages": [name]}))
     assert fire(Stop(), empty).answer.follow_up == ("1", "2")
+    assert fire(Stop(), empty, ADR).answer.follow_up == ("2",)
     assert fire(SubagentStop(), empty).runs == ()
+    assert fire(SubagentStop(), empty, ADR).answer.follow_up == ("2",)
 
 
 def test_a_result_is_replaced(empty: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from hookline import registry
 from hookline.cli import check, trust
 from support.cli import Machine
 
@@ -377,3 +378,26 @@ def test_a_file_that_is_not_there_is_only_that(machine: Machine) -> None:
     done = machine.call("check", "/nonexistent")
     assert done.code == 1
     assert done.out == "error: /nonexistent: cannot be read: No such file or directory\n"
+
+
+def test_a_platforms_name_of_an_event_is_explained(machine: Machine) -> None:
+    machine.trust(RIGHT.replace("pre_tool_use", "[PreToolUse, Stop]").replace("deny: no", "run: x"))
+    assert "  PreToolUse is pre_tool_use\n  Stop is stop\n" in machine.call("check").out
+    (file,) = machine.call("check", "--json").json
+    names = {"PreToolUse": "pre_tool_use", "Stop": "stop"}
+    assert [each["native_names"] for each in file["pins"]] == [names]
+
+
+@pytest.mark.parametrize("name", ["opencode", "pi", "mcp"])
+def test_a_dialect_that_does_not_ship_is_a_mistake(name: str, machine: Machine) -> None:
+    rule = f"{{on: pre_tool_use, match: {{dialect: {name}}}, deny: no}}"
+    machine.write(machine.config, f"version: 1\nhooks:\n  - {rule}\n")
+    done = machine.call("check")
+    assert (done.code, f"no dialect is called `{name}`" in done.out) == (1, True)
+
+
+def test_every_dialect_that_ships_can_be_matched(machine: Machine) -> None:
+    names = ", ".join(registry.dialect_names())
+    rule = f"{{on: pre_tool_use, match: {{dialect: [{names}]}}, deny: no}}"
+    machine.write(machine.config, f"version: 1\nhooks:\n  - {rule}\n")
+    assert machine.call("check").code == 0

@@ -12,6 +12,7 @@ from hookline.model.events import Event
 from hookline.model.outcome import Outcome
 from hookline.pipeline.judge import judge
 from support.cli import Machine
+from support.hostile_git import git
 
 PRODUCTION = """\
 version: 1
@@ -252,10 +253,8 @@ class TestOptions:
         assert (shown["message"], shown["kind"]) == ("42", "null")
 
     def test_a_field_the_event_does_not_have_goes_to_raw(self, echo: Machine) -> None:
-        shown = self.seen(
-            echo, "session_start", "--set", "transcript_path=/tmp/x", "--set", "deep.er=[1]"
-        )
-        assert shown["raw"] == {"transcript_path": "/tmp/x", "deep": {"er": [1]}}
+        shown = self.seen(echo, "session_start", "--set", "whatever=/tmp/x", "--set", "deep.er=[1]")
+        assert shown["raw"] == {"whatever": "/tmp/x", "deep": {"er": [1]}}
 
     @pytest.mark.parametrize("pair", ["source", "=x", ""])
     def test_set_without_a_key_and_a_value_is_refused(self, machine: Machine, pair: str) -> None:
@@ -529,3 +528,51 @@ def test_hooks_that_write_to_the_terminal_do_not_mix_with_the_outcome(machine: M
     done = machine.run("fire", "stop", "--json")
     assert done.json["verdict"] == "pass"
     assert done.err == ""
+
+
+class TestWorkspace:
+    RULES = """\
+version: 1
+hooks:
+  - name: nobody works on main
+    on: pre_tool_use
+    match: {repository: "acme/*", branch: main}
+    deny: "{{ workspace.repository }} is on {{ workspace.branch }}"
+  - name: tell
+    on: session_start
+    run: python3 -c 'import json,sys; print(*json.load(sys.stdin)["workspace"].values())'
+"""
+
+    def test_rules_and_programs_know_repository_branch_and_issue(self, machine: Machine) -> None:
+        git(machine.project, "init", "-q", "-b", "main")
+        git(machine.project, "remote", "add", "origin", "https://github.com/acme/app")
+        machine.trust(self.RULES)
+        denied = machine.call("fire", "pre_tool_use", "--tool", "shell", "--json").json
+        assert (denied["verdict"], denied["reason"]) == ("deny", "acme/app is on main")
+        git(machine.project, "switch", "-q", "-c", "fix-145")
+        assert machine.call("fire", "pre_tool_use", "--json").json["verdict"] == "pass"
+        told = machine.call("fire", "session_start", "--json").json["context"]
+        assert told == ["acme/app fix-145 145"]
+
+
+class TestNativeNames:
+    @pytest.mark.parametrize("name", ["PreToolUse", "preToolUse", "before_tool_call", "BeforeTool"])
+    def test_a_platforms_name_fires_the_canonical_event_and_says_which(
+        self, name: str, machine: Machine
+    ) -> None:
+        machine.trust(PRODUCTION)
+        done = machine.call("fire", name, "--tool", "shell", "--command", KUBECTL, "--json")
+        assert (done.json["event"], done.json["verdict"]) == ("pre_tool_use", "deny")
+        assert done.err == f"{name} is pre_tool_use\n"
+
+    def test_the_canonical_name_needs_no_word(self, machine: Machine) -> None:
+        assert machine.call("fire", "stop", "--json").err == ""
+
+    def test_a_name_that_means_two_events_lists_both(
+        self, machine: Machine, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        meant = {"Halt": {"stop": ("gemini",), "session_end": ("codex",)}}
+        monkeypatch.setattr("hookline.registry.native_events", lambda: meant)
+        done = machine.call("fire", "Halt")
+        assert done.code == 2
+        assert "`Halt` means `session_end` (codex) or `stop` (gemini)" in done.err

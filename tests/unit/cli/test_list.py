@@ -180,3 +180,13 @@ def test_builtins_are_listed_with_what_they_do(machine: Machine) -> None:
     shown = machine.call("list", "--builtins", "--json").json
     assert [each["name"] for each in shown] == list(registry.builtin_names())
     assert all(each["about"] and each["on"] for each in shown)
+
+
+def test_a_platforms_name_of_an_event_is_explained(machine: Machine) -> None:
+    machine.trust(hooks("name: no, on: before_tool_call, deny: no"))
+    assert "     before_tool_call is pre_tool_use" in machine.call("list").out.splitlines()
+    (hook,) = machine.call("list", "--json").json["hooks"]
+    assert (hook["on"], hook["native_names"]) == (
+        ["pre_tool_use"],
+        {"before_tool_call": "pre_tool_use"},
+    )

@@ -62,6 +62,10 @@ def module(keys: dict[str, Any], extra: dict[str, Any], check: Any = _no_problem
     return SimpleNamespace(KEYS=keys, EXTRA_KEYS=extra, COMBINES=False, check=check, make=None)
 
 
+NATIVE_EVENTS = {
+    "PreToolUse": {"pre_tool_use": ("claude-code", "codex")},
+    "Halt": {"stop": ("gemini",), "session_end": ("codex", "vscode")},
+}
 KIT = Kit(
     {
         "rule": rule,
@@ -71,6 +75,8 @@ KIT = Kit(
     },
     Services(codec=codec, builtin=builtin, pins=lambda hook: None),  # type: ignore[arg-type,return-value]
     known_tools=frozenset({"wibble"}),
+    native_events=lambda: NATIVE_EVENTS,
+    dialects=lambda: ("claude-code", "codex"),
     clock=lambda: datetime(2026, 6, 1, tzinfo=UTC),
 )
 
@@ -478,6 +484,27 @@ def test_names_are_told_apart_even_on_one_line() -> None:
 def test_a_dialect_that_does_not_exist_is_a_problem() -> None:
     entry = "on: pre_tool_use\nmatch: {dialect: [codex, claude_code, 'c*', /x/]}\ndeny: x"
     assert problem(entry) == ("4: no dialect is called `claude_code` (did you mean `claude-code`?)")
+
+
+def test_a_platforms_name_of_an_event_stands_for_the_canonical_one() -> None:
+    found = only("on: [PreToolUse, stop, pre_tool_use]\nrun: x")
+    assert found.events == ("pre_tool_use", "stop")
+    assert found.native_names == {"PreToolUse": "pre_tool_use"}
+
+
+def test_a_name_that_means_two_events_is_a_problem_that_lists_both() -> None:
+    assert problem("on: Halt\nrun: x") == (
+        "3: `Halt` means `session_end` (codex, vscode) or `stop` (gemini) "
+        "(write the one that is meant)"
+    )
+
+
+def test_a_mistyped_event_is_a_problem_with_the_nearest_name_of_any_platform() -> None:
+    assert (
+        problem("on: [pre_tool_us]\nrun: x")
+        == "3: no event is called `pre_tool_us` (did you mean `pre_tool_use`?)"
+    )
+    assert problem("on: Haltt\nrun: x") == "3: no event is called `Haltt` (did you mean `Halt`?)"
 
 
 def test_an_event_is_missed_only_when_none_was_written() -> None:

@@ -113,6 +113,24 @@ class TestFinding:
 
         assert project.fire().verdict is Verdict.DENY
 
+    def test_kodelets_hooks_run_under_the_rules_of_the_adr_where_a_config_says_so(
+        self, project: Project
+    ) -> None:
+        asked = '#!/bin/sh\n[ "$1" = hook ] && echo before_tool_call && exit\n'
+        project.write(".kodelet/hooks/1", asked + """echo '{"blocked": true, "reason": "no"}'""")
+        project.write(".kodelet/hooks/2", f"{asked}exit 0")  # has nothing to say
+        for name in "12":
+            (project.root / ".kodelet/hooks" / name).chmod(0o755)
+        verdicts = {}
+        for mode in ("current", "adr"):
+            project.config(f"include: [{{file: .kodelet/hooks, mode: {mode}}}]")
+            verdicts[mode] = project.fire().verdict
+        project.config("include: [.kodelet/hooks]")
+        assert (verdicts, project.fire().verdict) == (
+            {"current": Verdict.DENY, "adr": Verdict.PASS},
+            Verdict.DENY,
+        )
+
     def test_a_config_of_ours_in_a_directory_counts_as_well(self, project: Project) -> None:
         project.config("include: [more]")
         rule = "hooks: [{on: pre_tool_use, deny: no}]"
@@ -128,6 +146,9 @@ class TestFinding:
             ("[empty]", "there are no hooks in this directory"),
             ("[{file: notes.txt, speaks: nobody}]", "no platform with hook files is called"),
             ("[{file: notes.txt}]", "`speaks`"),
+            ("[{file: .kodelet/hooks, mode: old}]", "`mode` is current or adr, not `old`"),
+            ("[{file: .claude/settings.json, mode: adr}]", "means nothing for files of Claude"),
+            ("[{file: more.yaml, mode: adr}]", "`mode` means nothing for a hookline file"),
         ],
     )
     def test_what_cannot_be_included_is_said(
@@ -135,6 +156,9 @@ class TestFinding:
     ) -> None:
         project.config(f"include: {include}")
         project.write("notes.txt", "notes")
+        project.write("more.yaml", "version: 1")
+        project.write(".kodelet/hooks/one", "#!/bin/sh")
+        project.claude("true")
         (project.root / "empty").mkdir()
 
         (problem,) = project.problems()

@@ -35,6 +35,7 @@ from hookline.model.events import (
 )
 from hookline.model.ports import NOBODY, Caller, Match, Matcher
 from hookline.model.tools import Mcp, Tool, ToolKind, tool
+from support.hostile_git import git
 
 HOME = Caller(env={"HOME": "/home/dev"}, project_dir="/srv/app")
 
@@ -79,6 +80,63 @@ class TestPrompt:
     def test_every_event_of_the_prompt_family_has_one_and_no_tool_call(self) -> None:
         assert {"user_prompt_submit", "steering_submit", "follow_up_submit"} <= CARRIED_BY["prompt"]
         assert not {"pre_tool_use", "stop"} & CARRIED_BY["prompt"]
+
+
+class TestWorkspace:
+    """`mode`, `repository` and `branch` are about where and how the agent works."""
+
+    def test_the_mode_is_the_platforms_own_word(self) -> None:
+        for event in (PreToolUse(permission_mode="plan"), SessionStart(permission_mode="plan")):
+            assert holds(event, mode="plan")
+            assert holds(event, mode=["auto", "/^PLAN$|^plan$/"])
+            assert not holds(event, mode="accept*")
+        assert not holds(PreToolUse(), mode="plan")
+
+    def test_repository_and_branch_are_those_of_the_project(self, tmp_path: Path) -> None:
+        git(tmp_path, "init", "-q", "-b", "release/2.0")
+        git(tmp_path, "remote", "add", "origin", "https://github.com/acme/app.git")
+        caller = Caller(project_dir=str(tmp_path))
+        for event in (shell("ls"), SessionStart(cwd="/")):
+            assert holds(event, caller=caller, repository="acme/*", branch="release/*")
+            assert holds(event, caller=caller, branch=["main", r"/^release\b/"])
+            assert not holds(event, caller=caller, repository="acme/other")
+            assert not holds(event, caller=caller, branch="main")
+
+    def test_outside_of_any_repository_no_name_matches(self, tmp_path: Path) -> None:
+        caller = Caller(project_dir=str(tmp_path))
+        for every in (False, True):
+            assert not holds(
+                SessionStart(cwd=str(tmp_path)), caller=caller, branch="m*", every=every
+            )
+            assert not holds(SessionStart(), caller=caller, repository="*/*", every=every)
+
+    def test_leaving_the_project_leaves_no_guard_of_its_branch(self, tmp_path: Path) -> None:
+        for name in ("main", "wild"):
+            (tmp_path / name).mkdir()
+            git(tmp_path / name, "init", "-q", "-b", name)
+        caller = Caller(project_dir=str(tmp_path / "main"))
+        away = PreToolUse(cwd=str(tmp_path / "wild"))
+        assert holds(away, caller=caller, branch="main")
+        assert holds(away, caller=caller, branch="wild")
+        # What grants asks for both.
+        assert not holds(away, caller=caller, branch="wild", every=True)
+        assert holds(away, caller=caller, branch=["wild", "main"], every=True)
+
+    def test_a_branch_that_cannot_be_read_is_a_failure(self, tmp_path: Path) -> None:
+        git(tmp_path, "init", "-q")
+        (tmp_path / ".git/HEAD").write_text("ref: refs/heads/.invalid\n")  # as reftables have it
+        with pytest.raises(HandlerError, match="reftable"):
+            holds(shell("ls"), caller=Caller(project_dir=str(tmp_path)), branch="main")
+
+    def test_why_not_names_what_is_there(self, tmp_path: Path) -> None:
+        git(tmp_path, "init", "-q", "-b", "main")
+        caller = Caller(project_dir=str(tmp_path))
+        found = compile_match(MatchEntry(branch="dev", mode="plan"), every=False, project_dir="")
+        assert found is not None
+        said = found.why_not(PreToolUse(permission_mode="auto"), caller)
+        assert "`mode` is `auto`, not `plan`" in said
+        assert "`branch` is `main`, not `dev`" in said
+        assert "has no `branch`" in found.why_not(PreToolUse(), NOBODY)
 
 
 class TestTool:

@@ -66,7 +66,7 @@ def test_a_match_lists_the_keys_that_were_given() -> None:
 class TestJsonSchema:
     """What editors check a file against."""
 
-    SCHEMA = config_schema(HANDLERS)
+    SCHEMA = config_schema(HANDLERS, ["PreToolUse"])
 
     def test_it_is_a_schema_with_a_title(self) -> None:
         jsonschema.Draft202012Validator.check_schema(self.SCHEMA)

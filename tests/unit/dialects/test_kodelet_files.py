@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.dialects.kodelet.files import FILES
+from hookline.model.errors import IllegalValueError
 from hookline.model.events import Stop
 from hookline.model.hook import Hook, Lane, Layer, OnError
 from hookline.model.native import Where
@@ -71,6 +72,28 @@ def test_a_name_switches_a_hook_off() -> None:
     assert "`.disable`" in FILES.read(path, SCRIPT).off
     names = ["b", "a.disable", "a"]
     assert FILES.members("/p/.kodelet/hooks", names) == ["a", "b"]
+
+
+def test_by_the_adr_no_name_switches_off_and_there_are_neither_turns_nor_plugins(
+    tmp_path: Path,
+) -> None:
+    adr = FILES.in_mode("adr")
+    assert adr.members("/p/.kodelet/hooks", ["b.disable", "a"]) == ["a", "b.disable"]
+    read = adr.read(PATH + ".disable", SCRIPT)
+    assert (read.off, [entry.event for entry in read.entries]) == (
+        "",
+        ["before_tool_call", "after_tool_call", "user_message_send", "agent_stop"],
+    )
+    (tmp_path / ".kodelet/plugins/a@x").mkdir(parents=True)
+    where = Where(project=str(tmp_path), home="/h", root=str(tmp_path))
+    assert [place.scope for place in adr.places(where)] == ["project", "user"]
+
+
+def test_the_mode_is_an_option_and_current_by_default() -> None:
+    assert FILES.in_mode("current") is FILES
+    assert FILES.in_mode("adr") is FILES.in_mode("adr") is not FILES
+    with pytest.raises(IllegalValueError, match="`mode` is current or adr, not `ADR`"):
+        FILES.in_mode("ADR")
 
 
 def test_only_kodelets_directories_are_looked_into() -> None:

@@ -19,6 +19,8 @@ EVENT = PreToolUse()
 class Speechless:
     """A codec of a platform that has no such event, and that trips over answers."""
 
+    tells_workspace = False
+
     def stdin(self, event: Event) -> bytes:
         raise UnsupportedError("no such event there")
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hookline.builtin._git_acts import ALL, HEAD, acts
-from hookline.builtin._git_head import checkout_at
 from hookline.builtin.no_workarounds.doings import Deed, Doing
+from hookline.workspace import checkout_at
 
 __all__ = ["branch_doings", "named_branch"]
 

@@ -14,7 +14,15 @@ from hookline.dialects._support import load_support
 from hookline.dialects._wire import NO_REASON, crashed, line
 from hookline.model.answers import PASS, Answer, Rewrite, Verdict
 from hookline.model.errors import HandlerAnswerError
-from hookline.model.events import Agent, Error, Event, PostToolUseFailure, PromptEvent, ToolEvent
+from hookline.model.events import (
+    Agent,
+    Error,
+    Event,
+    PostToolUseFailure,
+    PromptEvent,
+    ToolEvent,
+    Workspace,
+)
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.tools import CANONICAL_TOOLS, Tool
 
@@ -26,6 +34,7 @@ _ALSO = {
     "userpromptsubmit": "UserPromptSubmitted",
     "erroroccurred": "OnError",
 }
+_FACTS = ("repository", "branch", "issue")
 _COMPACTION = {
     "trigger": "trigger",
     "input_tokens": "inputTokens",
@@ -41,6 +50,7 @@ class BaseCoat(JsonDialect):
     id = "basecoat"
     tools = CANONICAL_TOOLS  # an envelope names those of the runtime that sent it
     support = load_support(__file__)
+    tells_workspace = True
     keys = Keys(event="hook", session="sessionId")
     also: ClassVar[Mapping[str, str]] = {"stop": "SessionEnd"}
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = {
@@ -57,8 +67,11 @@ class BaseCoat(JsonDialect):
         return own.get(name.casefold()) or _ALSO.get(name.casefold(), name)
 
     def common(self, data: Mapping[str, Any], native: str) -> dict[str, Any]:
-        """Who and when, and how much of the budget is gone."""
+        """Who, where and when, and how much of the budget is gone."""
         values = super().common(data, native)
+        told = {key: word for key in _FACTS if isinstance(word := data.get(key), str) and word}
+        if told:
+            values["workspace"] = told
         values["agent"] = _agent(data)
         when = _time(data.get("timestamp"))
         used = _object(data, "budget")
@@ -141,16 +154,19 @@ class BaseCoat(JsonDialect):
         return super().native_for("post_tool_use" if event == "post_tool_use_failure" else event)
 
     def payload(self, event: Event) -> dict[str, Any]:
-        """The event envelope. Repository and branch are empty: nobody told us."""
+        """The event envelope."""
+        workspace = event.workspace or Workspace()
         data: dict[str, Any] = {
             "hook": self.native_of(event),
             "timestamp": event.time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "sessionId": event.session_id,
             "agent": event.agent.name,
-            "repository": "",
-            "branch": "",
+            "repository": workspace.repository,
+            "branch": workspace.branch,
             "cwd": event.cwd,
         }
+        if workspace.issue:
+            data["issue"] = workspace.issue
         if event.budget is not None:
             data["budget"] = {
                 "usedTokens": event.budget.used_tokens or 0,

@@ -52,6 +52,7 @@ class Canonical:
     )
     tools = CANONICAL_TOOLS
     ignores_http_text = False
+    tells_workspace = True
 
     def decode(self, payload: bytes, event: str | None = None) -> Event:
         """The event in a canonical payload; only ``event`` is needed, the rest has defaults."""

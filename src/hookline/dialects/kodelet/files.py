@@ -1,6 +1,8 @@
 """Kodelet's hooks: executables in ``.kodelet/hooks/``, each of which says what it is for.
 
-The rules are those of the last version that shipped: a block ends the row.
+Under the rules of the last version that shipped (``current``) a block ends the row. Under those of
+ADR 021 (``adr``), which no release had, the last hook that does not fail counts alone, even by
+saying nothing.
 """
 
 import os
@@ -9,6 +11,7 @@ from collections.abc import Sequence
 
 from hookline.dialects._files import Files, is_hookline
 from hookline.dialects.kodelet import DIALECT
+from hookline.model.errors import IllegalValueError
 from hookline.model.events import Event
 from hookline.model.hook import Hook, Lane, Layer, Start
 from hookline.model.native import NativeEntry, NativeFile, NativePlace, Where
@@ -28,12 +31,21 @@ _CAN_BLOCK = {"before_tool_call", "user_message_send"}
 
 
 class KodeletFiles(Files):
-    """The hook files of Kodelet."""
+    """The hook files of Kodelet, under one version of its rules."""
 
     codec = DIALECT
     default_timeout = 30.0
     run_by = frozenset({"kodelet"})
     also = _ALSO
+
+    def __init__(self, mode: str = "current") -> None:
+        self._adr = mode == "adr"
+
+    def in_mode(self, mode: str) -> "KodeletFiles":
+        """``current`` or ``adr``."""
+        if mode not in _MODES:
+            raise IllegalValueError(f"`mode` is {' or '.join(_MODES)}, not `{mode}`")
+        return _MODES[mode]
 
     # ── where ───────────────────────────────────────────────────────────────────────────────
 
@@ -45,7 +57,7 @@ class KodeletFiles(Files):
         """All but those switched off by their name, in the order in which they run."""
         if _HOOKS.fullmatch(directory) is None:
             return None
-        return [name for name in sorted(names) if not name.endswith(_OFF)]
+        return [name for name in sorted(names) if not self._is_off(name)]
 
     def places(self, where: Where) -> Sequence[NativePlace]:
         """The project's before the person's, and plugins' after either."""
@@ -57,20 +69,25 @@ class KodeletFiles(Files):
             own = os.path.join(base, ".kodelet")
             found.append(NativePlace(path=os.path.join(own, "hooks"), layer=layer, scope=scope))
             plugins = os.path.join(own, "plugins")
-            paths = [os.path.join(plugins, name, "hooks") for name in _listed(plugins)]
+            names = [] if self._adr else _listed(plugins)
+            paths = [os.path.join(plugins, name, "hooks") for name in names]
             found += [NativePlace(path=path, layer=layer, scope="plugin") for path in paths]
         return found
+
+    def _is_off(self, name: str) -> bool:
+        return name.endswith(_OFF) and not self._adr
 
     # ── what stands in them ─────────────────────────────────────────────────────────────────
 
     def read(self, path: str, content: bytes) -> NativeFile:
         """One executable, which could be for any of the events: only it knows."""
         off = ""
-        if path.endswith(_OFF):
+        if self._is_off(path):
             off = f"its name ends in `{_OFF}`"
         elif _PROGRAM.match(content) is None:
             off = "it is no program that can be started, for want of a `#!` line"
-        events = () if off else self.codec.support.events
+        known = self.codec.support.events
+        events = () if off else [each for each in known if each != "turn_end" or not self._adr]
         entries = tuple(self._entry(each, path, content) for each in events)
         return NativeFile(dialect=self.dialect, path=path, entries=entries, off=off)
 
@@ -85,12 +102,19 @@ class KodeletFiles(Files):
 
     # ── its rules ───────────────────────────────────────────────────────────────────────────
 
+    def canonical(self, native: str) -> tuple[str, ...]:
+        """By the ADR sub-agents have the same hooks, and stop as the main agent does."""
+        found = super().canonical(native)
+        return (*found, "subagent_stop") if self._adr and native == "agent_stop" else found
+
     def matches(self, entry: NativeEntry, event: Event) -> bool:
         """There is nothing to match: a hook sees each event it is for."""
         return True
 
     def lane(self, entry: NativeEntry, entries: Sequence[NativeEntry]) -> Lane:
         """One after another, all with the same input."""
+        if self._adr:
+            return Lane(name="kodelet adr", last_counts=True)
         if entry.event == "agent_stop":  # what all of them have to say is said
             return Lane(name="kodelet")
         blocks = entry.event in _CAN_BLOCK
@@ -143,4 +167,5 @@ def _listed(directory: str) -> list[str]:
         return []
 
 
-FILES = KodeletFiles()
+_MODES = {mode: KodeletFiles(mode) for mode in ("current", "adr")}
+FILES = _MODES["current"]

@@ -56,7 +56,8 @@ class OkForm:
 
     def question(self, call: Call) -> Question:
         """The prompt with the payload in it."""
-        payload = question(self._codec, as_asked(call)).decode("utf-8", "replace").strip()
+        asked = question(self._codec, as_asked(call), call.caller)
+        payload = asked.decode("utf-8", "replace").strip()
         data = self._fence.around(payload)
         text, count = _filled(self._native.prompt, data)
         return Question(
@@ -133,7 +134,8 @@ class TemplateForm:
         """The template, filled in from the payload."""
         from hookline.handlers._judge.go_templates import filled
 
-        payload = msgspec.json.decode(question(self._codec, as_asked(call)), type=dict[str, Any])
+        asked = question(self._codec, as_asked(call), call.caller)
+        payload = msgspec.json.decode(asked, type=dict[str, Any])
         text = filled(self._native.prompt, payload)
         decides = self._native.form == "decision"
         return Question(

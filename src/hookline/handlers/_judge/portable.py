@@ -13,6 +13,7 @@ from hookline.model.answers import Answer, Verdict
 from hookline.model.events import EVENTS, Event
 from hookline.model.models import ModelEntry, mistakes_in
 from hookline.model.ports import Call
+from hookline.workspace import with_workspace
 
 __all__ = ["Portable", "mistakes"]
 
@@ -40,7 +41,7 @@ class Portable:
 
     def question(self, call: Call) -> Question:
         """The prompt, filled in; with the whole event behind it when it fills nothing in."""
-        spec, event = self._spec, call.event
+        spec, event = self._spec, with_workspace(call.event, call.caller)
         text = self._templates.fill(spec.prompt, event)
         if not is_template(spec.prompt):
             text = f"{text}\n\nThe event:\n{self._fence.around(_shown(event))}"
