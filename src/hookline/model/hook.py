@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from hookline.model.errors import IllegalValueError
+from hookline.model.events import EVENTS
 from hookline.model.ports import Matcher
 
 __all__ = [
@@ -21,12 +22,15 @@ __all__ = [
     "OnError",
     "Source",
     "Start",
+    "is_enforcing",
 ]
 
 DEFAULT_PRIORITY = 50
 DEFAULT_TIMEOUT = 60.0
 
 _FILES = frozenset({"run", "python", "mcp"})
+_REFUSING = frozenset({"deny", "ask"})
+_CHANGING = frozenset({"input", "env"})
 
 
 class Layer(IntEnum):
@@ -198,3 +202,23 @@ class Hook(Struct, frozen=True, kw_only=True):
             # Platforms differ in what they take for twice the same, so their files decide it.
             (self.native, self.source, self.name) if self.native else None,
         )
+
+
+def is_enforcing(hook: Hook, *, judges: bool = True) -> bool:
+    """Whether the hook can block what an agent does; one that cannot is advisory.
+
+    An inline rule blocks by ``deny`` and ``ask``, and by a rewrite of input, which is a question
+    where it cannot be applied. Any other hook blocks on a gate event, by its answer or by its own
+    failure. ``judges`` is false for a builtin that never refuses anything.
+    """
+    values, start = hook.handler.values, hook.start
+    if hook.mode is Mode.OBSERVE or (start is not None and start.background):
+        return False
+    if hook.handler.kind == "rule":
+        return not _REFUSING.isdisjoint(values) or not _CHANGING.isdisjoint(
+            values.get("rewrite", ())
+        )
+    # One of kind ``native`` is certain to fail: it is there to say why it cannot run.
+    refuses = judges and hook.handler.kind != "native"
+    closes = refuses or hook.on_error is OnError.BLOCK
+    return closes and any(EVENTS[event].gate for event in hook.events)

@@ -47,9 +47,9 @@ def test_a_person_reads_priority_name_events_handler_flags_and_source(machine: M
         ).replace("deny: no", "run: ./x.sh")
     )
     lines = machine.call("list").out.splitlines()
-    assert lines[0] == " 50  no  pre_tool_use, stop  command guard always"
+    assert lines[0] == " 50  no  pre_tool_use, stop  command enforcing guard always"
     assert lines[1] == f"     {machine.config}:3, project"
-    assert " 50  try  session_start  command observe" in lines
+    assert " 50  try  session_start  command advisory observe" in lines
     assert "     not pinned: program `make` on PATH" in lines
 
 
@@ -66,6 +66,7 @@ def test_json_has_all_of_a_hook(machine: Machine) -> None:
             "priority": 50,
             "timeout": 5.0,
             "on_error": "block",
+            "enforcing": True,
             "guard": True,
             "always": False,
             "mode": "enforce",
@@ -78,6 +79,24 @@ def test_json_has_all_of_a_hook(machine: Machine) -> None:
             "problems": [],
         }
     ]
+
+
+def test_each_hook_is_marked_as_enforcing_or_advisory(machine: Machine) -> None:
+    machine.trust(
+        hooks(
+            "use: add-date",
+            "use: protect-paths, guard: false",
+            "name: tell, on: pre_tool_use, context: careful",
+            "name: refuse, on: pre_tool_use, deny: no",
+        )
+    )
+    shown = machine.call("list", "--json").json["hooks"]
+    marks = {hook["name"]: hook["enforcing"] for hook in shown}
+    assert marks == {"add-date": False, "protect-paths": True, "tell": False, "refuse": True}
+    for line in machine.call("list").out.splitlines():
+        for name, enforcing in marks.items():
+            if f"  {name}  " in line:
+                assert ("enforcing" in line, "advisory" in line) == (enforcing, not enforcing)
 
 
 def test_pins_of_two_hooks_on_one_line_are_not_mixed_up(machine: Machine) -> None:
