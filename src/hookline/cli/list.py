@@ -79,7 +79,11 @@ def _key(hook: Hook) -> tuple[Source, str]:
 
 def _is_enforcing(hook: Hook) -> bool:
     name = hook.handler.values.get("use")
-    return is_enforcing(hook, judges=name is None or registry.builtin(name).GUARD)
+    judges = name is None or registry.builtin(name).GUARD
+    cells = registry.dialect(hook.speaks).support.find(hook.native) if hook.native else None
+    if cells is not None:  # it can say no more than its own platform would hear
+        judges = judges and any(map(cells.can, ("deny", "ask", "halt", "follow_up")))
+    return is_enforcing(hook, judges=judges)
 
 
 def _pins(config: Config) -> dict[tuple[Source, str], HookPins]:

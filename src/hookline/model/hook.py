@@ -209,7 +209,8 @@ def is_enforcing(hook: Hook, *, judges: bool = True) -> bool:
 
     An inline rule blocks by ``deny`` and ``ask``, and by a rewrite of input, which is a question
     where it cannot be applied. Any other hook blocks on a gate event, by its answer or by its own
-    failure. ``judges`` is false for a builtin that never refuses anything.
+    failure. ``judges`` is false for one whose answers never do: a builtin that only adds, or a hook
+    of a platform that does not let it block there.
     """
     values, start = hook.handler.values, hook.start
     if hook.mode is Mode.OBSERVE or (start is not None and start.background):

@@ -1,5 +1,6 @@
 """``hookline list``: which hooks hold here, in which order, from where."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,21 @@ def test_each_hook_is_marked_as_enforcing_or_advisory(machine: Machine) -> None:
         for name, enforcing in marks.items():
             if f"  {name}  " in line:
                 assert ("enforcing" in line, "advisory" in line) == (enforcing, not enforcing)
+
+
+def test_another_platforms_hook_enforces_where_that_platform_lets_it_block(
+    machine: Machine,
+) -> None:
+    line = {"type": "command", "command": "true"}
+    events = ("PreToolUse", "Stop", "PreCompact", "SubagentStart")
+    machine.write(".github/hooks/a.json", json.dumps({"hooks": {each: [line] for each in events}}))
+    shown = machine.call("list", "--host", "vscode", "--json").json["hooks"]
+    assert {hook["native"]: hook["enforcing"] for hook in shown} == {
+        "PreToolUse": True,
+        "Stop": True,
+        "PreCompact": False,
+        "SubagentStart": False,
+    }
 
 
 def test_pins_of_two_hooks_on_one_line_are_not_mixed_up(machine: Machine) -> None:
