@@ -12,6 +12,7 @@ import yaml
 
 from hookline import registry
 from hookline.cli._main import _names
+from hookline.model.events import EVENTS
 from hookline.testing import assert_denied, assert_passed, fire, run_script, shell, write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -117,6 +118,16 @@ def test_the_first_python_of_the_library_page_runs(
         [sys.executable, str(script)], env=shell_env, capture_output=True, text=True, check=True
     )
     assert done.stdout == "deny\n"
+
+
+def test_the_page_for_authors_speaks_of_kinds_forms_payloads_security_and_debugging() -> None:
+    text = (ROOT / "docs/hooks.md").read_text(encoding="utf-8")
+    heads = ["Which kind", "In which form", "What it reads, what it answers", "Security"]
+    for head in (*heads, "Find out why"):
+        assert f"\n## {head}\n" in text
+    named = set(re.findall(r"`([a-z]+_[a-z_]+)`", text.split("## In which form")[0]))
+    assert len(named & set(EVENTS)) >= 8
+    assert [name for name in re.findall(r"`hookline ([a-z]+)", text) if name not in _names()] == []
 
 
 @pytest.mark.parametrize("language", ["bash", "python"])
