@@ -131,6 +131,14 @@ down there with their source and the tests that show we keep them. A rule that n
 gap, and every gap is listed here.
 
 """
+_SOURCES = """
+# What the source documents say
+
+Generated from `tests/conformance/statements/`. Each row of a table and each point about behaviour
+in five documents is named there once, in our words, with the rules above or the tests that show it.
+What waits for something that is not built yet, and what is done otherwise on purpose, is listed.
+
+"""
 
 
 def generated() -> dict[Path, str]:
@@ -142,7 +150,9 @@ def generated() -> dict[Path, str]:
         ROOT / "docs" / "builtins.md": builtin_pages.as_markdown(),
         ROOT / "docs" / "matrix.md": _MATRIX + matrix.as_markdown(matrix.platforms()),
         ROOT / "docs" / "requirements.md": _REQUIREMENTS
-        + requirements.as_markdown(requirements.manifests()),
+        + requirements.as_markdown(requirements.manifests())
+        + _SOURCES
+        + requirements.sources_as_markdown(requirements.documents()),
     }
 
 

@@ -1,7 +1,8 @@
 """Prints which rules of each platform our tests show to be kept, and which they do not.
 
-The rules are data, in ``tests/conformance/requirements/<dialect>.toml``. ``--json`` prints all of
-them for programs.
+The rules are data, in ``tests/conformance/requirements/<dialect>.toml``. What the source documents
+say is data, too, in ``tests/conformance/statements``: every statement is named once, with the rules
+or tests that show it, or with what it waits for. ``--json`` prints all rules for programs.
 """
 
 import sys
@@ -14,7 +15,21 @@ import msgspec
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "conformance" / "requirements"
 
+STATEMENTS = ROOT / "tests" / "conformance" / "statements"
+
 Side = Literal["guest", "host", "install", "both"]
+Need = Literal[
+    "agent runtime",
+    "host files",
+    "loop detection",
+    "MCP",
+    "memory",
+    "OpenCode",
+    "Pi",
+    "session facts",
+    "telemetry",
+    "typed calls",
+]
 
 
 class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -40,6 +55,39 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [rule for rule in self.requirement if rule.gap]
 
 
+class Statement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One row or bullet of a source document, and what shows that it holds."""
+
+    id: str
+    says: str
+    rules: tuple[str, ...] = ()
+    """Rules of the platforms' manifests; their tests count."""
+    tests: tuple[str, ...] = ()
+    later: Need | None = None
+    """What has to be built before it holds, or holds in full."""
+    choice: str = ""
+    """What is done instead, on purpose."""
+
+
+class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The statements under one heading of a document."""
+
+    name: str
+    statements: tuple[Statement, ...]
+
+
+class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All that one source document says of behaviour."""
+
+    title: str
+    section: tuple[Section, ...]
+
+    @property
+    def statements(self) -> list[Statement]:
+        """Those of all sections, in order."""
+        return [statement for section in self.section for statement in section.statements]
+
+
 class Count(msgspec.Struct, frozen=True):
     """How many rules of a platform are shown by tests, and how many are not."""
 
@@ -58,6 +106,14 @@ def manifests() -> dict[str, Manifest]:
     return {path.stem: read(path) for path in sorted(FOLDER.glob("*.toml"), key=_name)}
 
 
+def documents() -> dict[str, Document]:
+    """Every source document by the name of its file."""
+    return {
+        path.stem: msgspec.toml.decode(path.read_bytes(), type=Document)
+        for path in sorted(STATEMENTS.glob("*.toml"), key=_name)
+    }
+
+
 def _name(path: Path) -> str:
     return path.stem
 
@@ -68,6 +124,31 @@ def counts(known: Mapping[str, Manifest]) -> list[Count]:
         Count(name, len(manifest.requirement) - len(manifest.gaps), len(manifest.gaps))
         for name, manifest in known.items()
     ]
+
+
+def sources_as_markdown(known: Mapping[str, Document]) -> str:
+    """How much of each document is shown, what waits for what, and what is done otherwise."""
+    lines = [
+        "| document | statements | shown | done otherwise | later |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for document in known.values():
+        said = document.statements
+        later = sum(each.later is not None for each in said)
+        otherwise = sum(bool(each.choice) for each in said)
+        shown = len(said) - later - otherwise
+        lines.append(f"| {document.title} | {len(said)} | {shown} | {otherwise} | {later} |")
+    lines += ["", "| id | what it says | waits for | section |", "|---|---|---|---|"]
+    chosen = ["", "| id | what it says | what is done instead | section |", "|---|---|---|---|"]
+    for document in known.values():
+        for section in document.section:
+            for each in section.statements:
+                cells = (
+                    f"| {each.id} | {each.says} | {each.later or each.choice} | {section.name} |"
+                )
+                if each.later or each.choice:
+                    (lines if each.later else chosen).append(cells)
+    return "\n".join([*lines, *chosen]) + "\n"
 
 
 def as_markdown(known: Mapping[str, Manifest]) -> str:

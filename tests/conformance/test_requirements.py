@@ -1,4 +1,4 @@
-"""Every rule of a platform names tests that exist, and every test of a platform shows a rule."""
+"""Every rule and every statement names tests that exist; every test of a platform shows a rule."""
 
 import ast
 import json
@@ -121,3 +121,89 @@ def test_the_table_counts_every_rule_in_either_form() -> None:
         assert f"| {name} | {numbers['covered']} | {numbers['gap']} |" in shown
     for rule in (rule for name in PLATFORMS for rule in manifest(name).gaps):
         assert f"| {rule.id} |" in shown
+
+
+# ── what the source documents say ───────────────────────────────────────────────────────────
+
+DOCUMENTS = {
+    "adr-021": "ADR 021: Agent Lifecycle Hooks",
+    "agent-lifecycle-hooks": "Agent Lifecycle Hooks Specification",
+    "docker-agent-hooks": "docker-agent: Hooks",
+    "hook-events": "Hook Events and the Agent Lifecycle",
+    "vscode-agent-hooks": "VS Code Agent Hooks",
+}
+
+
+@cache
+def rules() -> dict[str, requirements.Requirement]:
+    """Every rule of every platform by its id."""
+    return {rule.id: rule for name in PLATFORMS for rule in manifest(name).requirement}
+
+
+def statements() -> Iterator[requirements.Statement]:
+    """All statements of all documents."""
+    for document in requirements.documents().values():
+        yield from document.statements
+
+
+def shown_by(statement: requirements.Statement) -> set[str]:
+    """The tests that show a statement, or what is done instead."""
+    return {*statement.tests, *(test for rule in statement.rules for test in rules()[rule].tests)}
+
+
+def test_each_source_document_has_its_statements_and_each_statement_an_id_of_its_own() -> None:
+    known = requirements.documents()
+    assert {name: document.title for name, document in known.items()} == DOCUMENTS
+    ids = Counter(statement.id for statement in statements())
+    assert [each for each, times in ids.items() if times > 1] == []
+    for document in known.values():
+        prefixes = {statement.id.partition("-")[0] for statement in document.statements}
+        assert len(prefixes) == 1, document.title
+        for section in document.section:
+            said = Counter(statement.says for statement in section.statements)
+            assert [each for each, times in said.items() if times > 1] == [], section.name
+
+
+def test_every_statement_is_shown_by_tests_or_says_what_it_waits_for() -> None:
+    wrong = []
+    for each in statements():
+        assert re.fullmatch(r"\S.+\.", each.says), f"{each.id}: one line that ends in a stop"
+        unknown = [rule for rule in each.rules if rule not in rules()]
+        assert not unknown, f"{each.id} names no rule by {unknown}"
+        if not each.later and not shown_by(each):
+            wrong.append(f"{each.id}: neither a test nor what it waits for")
+        if each.later and each.choice:
+            wrong.append(f"{each.id}: it waits, or it is done otherwise on purpose")
+        if each.choice and len(each.choice) < 25:
+            wrong.append(f"{each.id}: say what is done instead")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_statement_waits_or_differs_exactly_where_its_rules_have_a_gap() -> None:
+    wrong = []
+    for each in statements():
+        gaps = [rule for rule in each.rules if rules()[rule].gap]
+        if gaps and not each.later and not each.choice:
+            wrong.append(f"{each.id}: {', '.join(gaps)} is a gap: say `later` or `choice`")
+        if each.later and each.rules and not gaps:
+            wrong.append(f"{each.id}: its rules are kept by now: take `later` away")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_test_that_a_statement_names_exists() -> None:
+    missing = sorted(
+        f"{each.id}: {test}"
+        for each in statements()
+        for test in each.tests
+        if not (ROOT / test.partition("::")[0]).is_file()
+        or test not in ids_in(ROOT / test.partition("::")[0])
+    )
+    assert not missing, "\n".join(missing)
+
+
+def test_the_page_counts_every_statement_and_lists_what_waits() -> None:
+    page = requirements.sources_as_markdown(requirements.documents())
+    for document in requirements.documents().values():
+        assert f"| {document.title} | {len(document.statements)} |" in page
+    for each in statements():
+        assert (f"| {each.id} |" in page) == bool(each.later or each.choice)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,10 +12,17 @@ import yaml
 
 from hookline import registry
 from hookline.cli._main import _names
-from hookline.testing import assert_denied, assert_passed, fire, shell, write
+from hookline.model.events import EVENTS
+from hookline.testing import assert_denied, assert_passed, fire, run_script, shell, write
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*/README.md"))
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "examples/README.md",
+    *EXAMPLES,
+]
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -84,6 +92,23 @@ def test_the_commands_of_the_platforms_page_run(tmp_path: Path, shell_env: dict[
             assert re.fullmatch(as_pattern(lines), done.stdout, re.S), f"{command}\n{done.stdout}"
 
 
+@pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: page.parent.name)
+def test_the_commands_of_an_example_print_what_its_page_shows(
+    page: Path, tmp_path: Path, shell_env: dict[str, str]
+) -> None:
+    project = tmp_path / "project"
+    shutil.copytree(page.parent, project)
+    subprocess.run(["git", "init", "-q", project], check=True)
+    shown = [pair for block in blocks(page, "console") for pair in commands(block)]
+    assert shown
+    for command, lines in shown:
+        done = subprocess.run(
+            command, shell=True, cwd=project, env=shell_env, capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        assert re.fullmatch(as_pattern(lines), done.stdout, re.S), f"{command}\n{done.stdout}"
+
+
 def test_the_first_python_of_the_library_page_runs(
     tmp_path: Path, shell_env: dict[str, str]
 ) -> None:
@@ -95,10 +120,34 @@ def test_the_first_python_of_the_library_page_runs(
     assert done.stdout == "deny\n"
 
 
+def test_the_page_for_authors_speaks_of_kinds_forms_payloads_security_and_debugging() -> None:
+    text = (ROOT / "docs/hooks.md").read_text(encoding="utf-8")
+    heads = ["Which kind", "In which form", "What it reads, what it answers", "Security"]
+    for head in (*heads, "Find out why"):
+        assert f"\n## {head}\n" in text
+    named = set(re.findall(r"`([a-z]+_[a-z_]+)`", text.split("## In which form")[0]))
+    assert len(named & set(EVENTS)) >= 8
+    assert [name for name in re.findall(r"`hookline ([a-z]+)", text) if name not in _names()] == []
+
+
+@pytest.mark.parametrize("language", ["bash", "python"])
+def test_the_programs_on_the_page_for_authors_block_what_they_say(
+    language: str, tmp_path: Path
+) -> None:
+    (text,) = blocks(ROOT / "docs/hooks.md", language)
+    program = tmp_path / "program"
+    program.write_text(text, encoding="utf-8")
+    program.chmod(0o755)
+    env = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}/usr/bin{os.pathsep}/bin"}
+    said = run_script(program, shell("git push --force"), env=env)
+    assert (said.verdict, said.reason.strip()) == ("deny", "use --force-with-lease")
+    assert run_script(program, shell("git push"), env=env).verdict == "pass"
+
+
 @pytest.mark.parametrize(
     ("page", "block"),
     [
-        pytest.param(page, block, id=f"{page.name}-{number}")
+        pytest.param(page, block, id=f"{page.parent.name}-{page.stem}-{number}")
         for page in PAGES
         for number, block in enumerate(blocks(page, "yaml"))
     ],
@@ -137,11 +186,11 @@ def test_the_page_of_commands_names_every_command() -> None:
 
 
 def test_the_examples_do_what_they_say(tmp_path: Path) -> None:
-    examples = ROOT / "examples" / "hookline.yaml"
+    examples = ROOT / "examples/hookline/hookline.yaml"
     assert_denied(fire(examples, shell("sudo kubectl delete ns x --context prod")), "pipeline")
     assert_denied(fire(examples, shell("git push -f")), "lease")
     assert_passed(fire(examples, shell("git push --force-with-lease")))
-    assert fire(examples, write(str(ROOT / "examples/migrations/1.sql"))).verdict == "ask"
+    assert fire(examples, write(str(ROOT / "examples/hookline/migrations/1.sql"))).verdict == "ask"
 
 
 def test_every_builtin_in_the_docs_exists() -> None:

@@ -272,7 +272,7 @@ class TestAsAProgram:
         return Program(tmp_path)
 
     def test_the_example_of_the_repository_is_an_executable_hook(self) -> None:
-        script = ROOT / "examples/no_force_push.py"
+        script = ROOT / "examples/hookline/no_force_push.py"
         assert os.access(script, os.X_OK)
         env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 

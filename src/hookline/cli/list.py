@@ -13,7 +13,7 @@ from hookline.config.pins import HookPins, pins_of
 from hookline.config.reading import Reader
 from hookline.config.types import Config
 from hookline.model.events import SessionStart
-from hookline.model.hook import Hook, Source
+from hookline.model.hook import Hook, Source, is_enforcing
 from hookline.model.text import visible
 
 __all__ = ["command"]
@@ -40,7 +40,10 @@ def command(
     builtins: bool,
     as_json: bool,
 ) -> None:
-    """Show the hooks in force in this directory, in the order in which they run."""
+    """Show the hooks in force in this directory, in the order in which they run.
+
+    An enforcing hook can block; an advisory one cannot.
+    """
     if builtins and (event or config or edited or hosts):
         raise click.UsageError("--builtins stands alone: it lists what `use:` can name")
     if builtins:
@@ -74,6 +77,15 @@ def _key(hook: Hook) -> tuple[Source, str]:
     return hook.source, hook.name
 
 
+def _is_enforcing(hook: Hook) -> bool:
+    name = hook.handler.values.get("use")
+    judges = name is None or registry.builtin(name).GUARD
+    cells = registry.dialect(hook.speaks).support.find(hook.native) if hook.native else None
+    if cells is not None:  # it can say no more than its own platform would hear
+        judges = judges and any(map(cells.can, ("deny", "ask", "halt", "follow_up")))
+    return is_enforcing(hook, judges=judges)
+
+
 def _pins(config: Config) -> dict[tuple[Source, str], HookPins]:
     read = Reader()
     return {_key(pins.hook): pins for file in config.files for pins in pins_of(file, read)}
@@ -90,6 +102,7 @@ def _as_json(app: App, config: Config, hooks: list[Hook]) -> dict[str, Any]:
                 "priority": hook.priority,
                 "timeout": hook.timeout,
                 "on_error": hook.on_error.value,
+                "enforcing": _is_enforcing(hook),
                 "guard": hook.guard,
                 "always": hook.always,
                 "mode": hook.mode.value,
@@ -110,7 +123,8 @@ def _as_json(app: App, config: Config, hooks: list[Hook]) -> dict[str, Any]:
 
 def _print(hook: Hook, pins: HookPins | None) -> None:
     events = ", ".join(hook.events)
-    flags = [
+    flags = ["enforcing" if _is_enforcing(hook) else "advisory"]
+    flags += [
         word
         for word, on in (
             ("guard", hook.guard),
@@ -120,9 +134,7 @@ def _print(hook: Hook, pins: HookPins | None) -> None:
         if on
     ]
     name = click.style(visible(hook.name), bold=True)
-    click.echo(
-        f"{hook.priority:>3}  {name}  {events}  {hook.handler.kind} {' '.join(flags)}".rstrip()
-    )
+    click.echo(f"{hook.priority:>3}  {name}  {events}  {hook.handler.kind} {' '.join(flags)}")
     click.secho(f"     {visible(str(hook.source))}, {hook.source.layer.name.lower()}", dim=True)
     for native, event in hook.native_names.items():
         click.secho(f"     {visible(native)} is {event}", dim=True)

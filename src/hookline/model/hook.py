@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct, json
 
 from hookline.model.errors import IllegalValueError
+from hookline.model.events import EVENTS
 from hookline.model.ports import Matcher
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Start",
     "clean_path",
     "digest",
+    "is_enforcing",
     "loads_code",
 ]
 
@@ -33,6 +35,8 @@ DEFAULT_PRIORITY = 50
 DEFAULT_TIMEOUT = 60.0
 
 _FILES = frozenset({"run", "python", "mcp"})
+_REFUSING = frozenset({"deny", "ask"})
+_CHANGING = frozenset({"input", "env"})
 
 
 class Layer(IntEnum):
@@ -261,3 +265,24 @@ def _loader() -> re.Pattern[str]:
 def clean_path(path: str) -> str:
     """Only absolute entries: any other would find programs in the directory we run in."""
     return ":".join(entry for entry in path.split(":") if entry.startswith("/")) or os.defpath
+
+
+def is_enforcing(hook: Hook, *, judges: bool = True) -> bool:
+    """Whether the hook can block what an agent does; one that cannot is advisory.
+
+    An inline rule blocks by ``deny`` and ``ask``, and by a rewrite of input, which is a question
+    where it cannot be applied. Any other hook blocks on a gate event, by its answer or by its own
+    failure. ``judges`` is false for one whose answers never do: a builtin that only adds, or a hook
+    of a platform that does not let it block there.
+    """
+    values, start = hook.handler.values, hook.start
+    if hook.mode is Mode.OBSERVE or (start is not None and start.background):
+        return False
+    if hook.handler.kind == "rule":
+        return not _REFUSING.isdisjoint(values) or not _CHANGING.isdisjoint(
+            values.get("rewrite", ())
+        )
+    # One of kind ``native`` is certain to fail: it is there to say why it cannot run.
+    refuses = judges and hook.handler.kind != "native"
+    closes = refuses or hook.on_error is OnError.BLOCK
+    return closes and any(EVENTS[event].gate for event in hook.events)

@@ -1,4 +1,4 @@
-"""BaseCoat's own examples as host configs, unchanged; and functions registered by its contract."""
+"""The BaseCoat examples as host configs; and functions registered by its contract."""
 
 import asyncio
 import json
@@ -37,8 +37,9 @@ from hookline.model.ports import Caller
 from hookline.model.tools import tool
 from support.hostile_git import git
 from support.hosts import bind, host
+from support.receiving import Receiver
 
-EXAMPLES = Path(__file__).parent / "basecoat"
+EXAMPLES = Path(__file__).parents[3] / "examples/basecoat"
 CALLER = Caller(env={"PATH": os.environ["PATH"]})
 
 
@@ -74,8 +75,8 @@ def shell(command: str) -> PreToolUse:
     return PreToolUse(tool=tool("shell", command=command), session_id="s1")
 
 
-def example(name: str, event: Event, project: Path) -> Outcome:
-    return host(FILES, [project / name], event, project=project)
+def example(name: str, event: Event, project: Path, **keys: Any) -> Outcome:
+    return host(FILES, [project / name], event, project=project, **keys)
 
 
 def written(hooks: dict[str, list[dict[str, Any]]], event: Event, project: Path) -> Outcome:
@@ -91,19 +92,40 @@ def says(body: dict[str, Any], **keys: Any) -> dict[str, Any]:
 def test_the_declared_handlers_run_and_a_block_is_a_deny(project: Path) -> None:
     outcome = example("hooks.json", shell("rm -rf ~"), project)
     assert outcome.verdict is Verdict.DENY
-    assert outcome.reason.startswith("deleting trees is off limits")
+    assert outcome.reason.startswith("This repository does not allow rm -rf.")
     passed = example("hooks.json", shell("ls"), project)
     assert (passed.verdict, passed.answer.metadata) == (Verdict.PASS, {"hookId": "validate-tool"})
     assert passed.runs[0].hook.timeout == 10
 
 
 def test_telemetry_gets_the_envelope_of_what_was_done_and_of_the_end(project: Path) -> None:
-    for name in ("hooks.json", "telemetry.json"):
-        example(name, PostToolUse(tool=tool("shell", command="ls"), session_id="s1"), project)
-    example("hooks.json", SessionEnd(session_id="s1", reason="other"), project)
-    kept = (project / "telemetry-hook.jsonl").read_text().splitlines()
-    assert [json.loads(line)["hook"] for line in kept] == ["PostToolUse", "PostToolUse"]
-    envelope = json.loads((project / "session-end.jsonl").read_text())
+    call = replace(tool("shell", command="ls SECRET"), ok=True, duration_ms=5)
+    done = PostToolUse(tool=call, session_id="s1")
+    ended = SessionEnd(session_id="s1", reason="other")
+    with Receiver() as insights:
+        example("telemetry.json", done, project)  # nobody asked for it
+        env = {
+            "APPINSIGHTS_CONNECTION_STRING": f"InstrumentationKey=k1;IngestionEndpoint={insights.url}/"
+        }
+        example("telemetry.json", done, project, env=env)
+        example("telemetry.json", ended, project, env=env)
+    assert [path for path, _ in insights.seen] == ["/v2/track", "/v2/track"]
+    first, last = (item for _, item in insights.seen)
+    assert (first["iKey"], first["name"]) == ("k1", "Microsoft.ApplicationInsights.Event")
+    assert first["data"]["baseData"]["properties"] == {
+        "agent": "root",
+        "sessionId": "s1",
+        "tool": "shell",
+        "success": "true",
+    }
+    assert first["data"]["baseData"]["measurements"] == {"durationMs": 5}
+    assert "SECRET" not in json.dumps(first)
+    assert last["data"]["baseData"]["name"] == "SessionEnd"
+    example("hooks.json", ended, project)
+    handoff = json.loads((project / "handoff.jsonl").read_text())
+    assert (handoff["sessionId"], handoff["branch"]) == ("s1", "")
+    written({"Stop": [{"type": "command", "command": "cat > seen.json"}]}, ended, project)
+    envelope = json.loads((project / "seen.json").read_text())
     assert envelope.pop("timestamp").endswith("Z")
     assert envelope == {
         "hook": "SessionEnd",
@@ -114,6 +136,17 @@ def test_telemetry_gets_the_envelope_of_what_was_done_and_of_the_end(project: Pa
         "cwd": str(project),
         "reason": "other",
     }
+
+
+def test_policy_runs_before_hints_and_long_output_is_shortened(project: Path) -> None:
+    blocked = example("ordering.json", shell("rm -rf package"), project)
+    assert (blocked.verdict, len(blocked.runs)) == (Verdict.DENY, 1)
+    hinted = example("ordering.json", shell("make package"), project)
+    assert hinted.answer.context == ("Known fix: delete dist before you package.",)
+    assert [run.hook.priority for run in hinted.runs] == [10, 50]
+    long = replace(tool("shell", command="ls"), output="a\n" * 30)
+    said = example("ordering.json", PostToolUse(tool=long), project).answer.rewrite.output
+    assert said == "a … and 30 more lines"
 
 
 def test_tools_of_mcp_servers_fail_aloud_in_order_of_priority(project: Path) -> None:

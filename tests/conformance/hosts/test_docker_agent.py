@@ -1,6 +1,7 @@
-"""docker-agent's own examples as host configs: unchanged, with real processes, to real effect."""
+"""The docker-agent examples as host configs: as they lie there, with real processes."""
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -20,6 +21,7 @@ from hookline.model.events import (
     Event,
     FollowUpSubmit,
     Notification,
+    PermissionDecided,
     PermissionRequest,
     PostToolUse,
     PostToolUseFailure,
@@ -36,20 +38,21 @@ from hookline.model.events import (
     UserInput,
     WorktreeCreate,
 )
+from hookline.model.models import ModelEntry
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
 from hookline.snapshots import Page
+from support.endpoints import Endpoint
 from support.hosts import host
 from support.receiving import Receiver
 
-EXAMPLES = Path(__file__).parent / "docker_agent"
+EXAMPLES = Path(__file__).parents[3] / "examples/docker-agent"
 pytestmark = pytest.mark.skipif(shutil.which("jq") is None, reason="the examples call jq")
 
 
 @pytest.fixture(name="project")
 def _project(tmp_path: Path) -> Path:
-    for folder in ("scripts", "hooks"):
-        shutil.copytree(EXAMPLES / folder, tmp_path / folder)
+    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
@@ -59,10 +62,8 @@ def shell(command: str, **keys: Any) -> PreToolUse:
 
 def example(name: str, event: Event, project: Path, **keys: Any) -> Outcome:
     """The example's effect, with its logs in the project rather than in the machine's /tmp."""
-    file = project / f"{name}.yaml"
-    text = (EXAMPLES / file.name).read_text(encoding="utf-8")
-    file.write_text(text.replace("/tmp/", f"{project}/"), encoding="utf-8")
-    return host(FILES, [file], event, project=project, **keys)
+    env = {"TMPDIR": str(project), **keys.pop("env", {})}
+    return host(FILES, [project / f"{name}.yaml"], event, project=project, env=env, **keys)
 
 
 def written(text: str, event: Event, project: Path, **keys: Any) -> Outcome:
@@ -85,7 +86,7 @@ def test_the_validation_script_blocks_what_it_forbids_and_says_why(project: Path
     for command in ("rm -rf ~", "sudo reboot"):
         outcome = example("agent", shell(command), project)
         assert outcome.verdict is Verdict.DENY
-        assert "Dangerous command blocked by policy" in outcome.reason
+        assert "neither sudo nor rm -rf" in outcome.reason
     assert example("agent", shell("ls"), project).verdict is Verdict.PASS
 
 
@@ -108,9 +109,14 @@ def test_tool_calls_are_logged_whether_they_worked_or_not(project: Path) -> None
 
 def test_plain_stdout_is_context_when_a_session_starts(project: Path) -> None:
     outcome = example("agent", SessionStart(source="startup", session_id="s1"), project)
-    assert outcome.answer.context == ("The environment is ready.",)
-    payload = json.loads((project / "setup-env.json").read_text())
-    assert payload == {
+    assert outcome.answer.context == ("Notes of this session (startup) belong into .agent-notes.",)
+    assert (project / ".agent-notes").is_dir()
+    written(
+        "hooks: {session_start: [{type: command, command: cat > seen.json}]}",
+        SessionStart(source="startup", session_id="s1"),
+        project,
+    )
+    assert json.loads((project / "seen.json").read_text()) == {
         "session_id": "s1",
         "cwd": str(project),
         "hook_event_name": "session_start",
@@ -122,32 +128,31 @@ def test_plain_stdout_is_context_when_a_session_starts(project: Path) -> None:
 @pytest.mark.parametrize(
     ("event", "kept"),
     [
-        (SessionEnd(reason="logout"), "cleanup"),
-        (UserInput(), "notify"),
-        (Stop(last_message="done"), "log-response"),
-        (Notification(message="careful"), "alert"),
+        (SessionEnd(reason="logout"), ("audit.log", "session over: logout")),
+        (UserInput(), ("waiting.txt", "an agent is waiting for you")),
+        (Stop(last_message="done"), ("responses.jsonl", '"stop_response":"done"')),
+        (Notification(message="careful"), ("alerts.log", "[warning] careful")),
     ],
 )
 def test_events_that_only_observe_reach_their_script(
-    event: Event, kept: str, project: Path
+    event: Event, kept: tuple[str, str], project: Path
 ) -> None:
     assert example("agent", event, project).verdict is Verdict.PASS
-    payload = json.loads((project / f"{kept}.json").read_text())
-    assert payload["hook_event_name"] == FILES.codec.native_for(event.event_id())
+    assert kept[1] in (project / kept[0]).read_text()
 
 
 def test_a_session_is_told_about_at_its_start_and_end(project: Path) -> None:
     started = example("session", SessionStart(session_id="s1"), project)
-    assert started.answer.context == ("Session initialized.",)
+    assert started.answer.context == ("This session is written down.",)
     example("session", SessionEnd(session_id="s1", reason="other"), project)
     log = (project / "agent-session.log").read_text().splitlines()
-    assert log[0].startswith("Session s1 started")
-    assert log[1].startswith("Session s1 ended (other)")
+    assert log[0].endswith("session s1 begins")
+    assert log[1].endswith("session s1 ends: other")
 
 
 def test_responses_and_notifications_are_logged(project: Path) -> None:
     example("responses", Stop(session_id="s1", last_message="12345"), project)
-    assert "Session s1 - Response: 6 chars" in (project / "agent-responses.log").read_text()
+    assert "session s1 answer of 5 characters" in (project / "agent-responses.log").read_text()
     example("notifications", Notification(message="all models failed"), project)
     assert "[warning] all models failed" in (project / "agent-notifications.log").read_text()
 
@@ -155,7 +160,7 @@ def test_responses_and_notifications_are_logged(project: Path) -> None:
 def test_steering_gets_context_and_follow_ups_are_logged(project: Path) -> None:
     steering = SteeringSubmit(prompt="stop", prompts=("stop", "look"))
     outcome = example("steering", steering, project)
-    assert "adjust course" in outcome.answer.context[0]
+    assert "Read those messages" in outcome.answer.context[0]
     assert (project / "agent-steering.log").read_text() == "stop\nlook\n"
     example("followups", FollowUpSubmit(prompt="next"), project)
     assert (project / "agent-followups.log").read_text() == "next\n"
@@ -164,16 +169,18 @@ def test_steering_gets_context_and_follow_ups_are_logged(project: Path) -> None:
 def test_a_permission_request_is_answered_for_the_person(project: Path) -> None:
     asked = PermissionRequest(tool=tool("shell", command="ls src"))
     outcome = example("permission", asked, project)
-    assert (outcome.verdict, outcome.reason) == (Verdict.ALLOW, "safe read-only command")
-    other = PermissionRequest(tool=tool("shell", command="make"))
-    assert example("permission", other, project).verdict is Verdict.PASS
+    assert (outcome.verdict, outcome.reason) == (Verdict.ALLOW, "it only reads")
+    for command in ("make", "ls ; rm a", "cat a > b", "ls $(make)", "cat a\nrm a"):
+        other = PermissionRequest(tool=tool("shell", command=command))
+        assert example("permission", other, project).verdict is Verdict.PASS
     risky = PermissionRequest(tool=tool("shell", command="rm a"))
     assert example("metadata", risky, project).answer.metadata["risk"] == "high"
 
 
 def test_options_of_a_hook_set_its_directory_and_variables(project: Path) -> None:
-    outcome = example("options", PostToolUse(tool=tool("shell", command="ls")), project)
-    assert outcome.answer.context == ("profile dev in hooks",)
+    done = replace(tool("shell", command="ls"), output="a")
+    outcome = example("options", PostToolUse(tool=done), project)
+    assert outcome.answer.context == ("1 lines of output (profile dev, in hooks)",)
     assert outcome.runs[0].hook.name == "summarize shell output"
     assert outcome.runs[0].hook.timeout == 120
 
@@ -184,8 +191,14 @@ def test_a_new_worktree_is_prepared_where_it_is(project: Path) -> None:
     (project / ".env").write_text("A=1")
     event = WorktreeCreate(cwd=str(tree), path=str(tree), branch="b", source_dir=str(project))
     outcome = example("worktree", event, project)
-    assert outcome.answer.notice == ("Prepared worktree",)
+    assert outcome.answer.notice == ("The work tree is prepared.",)
     assert (tree / ".env").read_text() == "A=1"
+    (tree / "package.json").write_text("{}")
+    (project / "npm").write_text("#!/bin/sh\nexit 1\n")
+    (project / "npm").chmod(0o755)
+    path = f"{project}{os.pathsep}{os.environ['PATH']}"
+    failed = example("worktree", event, project, env={"PATH": path})
+    assert (failed.verdict, "npm install failed" in failed.reason) == (Verdict.DENY, True)
 
 
 def test_builtins_run(project: Path) -> None:
@@ -276,6 +289,51 @@ def test_a_large_response_is_cut_and_a_secret_in_it_is_redacted_unasked(project:
     assert token not in said
     off = written("agents: {root: {redact_secrets: false}}", event, project)
     assert token in (off.answer.rewrite.output or "")
+
+
+def test_secrets_are_taken_out_before_a_tool_and_after_it(project: Path) -> None:
+    token = "gh" + "p_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+    before = example("redaction", shell(f"login {token}"), project)
+    assert isinstance(before.final, PreToolUse)
+    assert token not in str(before.final.tool.input)
+    done = ToolResponseTransform(tool=replace(tool("shell", command="env"), output=f"A={token}"))
+    said = example("redaction", done, project).answer.rewrite.output
+    assert said is not None
+    assert token not in said
+
+
+def test_a_summary_is_guided_or_replaced_by_a_file_of_ones_own(project: Path) -> None:
+    guided = example("compaction", PreCompact(), project)
+    assert guided.answer.context == (
+        "Keep the issue's number, the branch and every open question.",
+    )
+    assert example("compaction", BeforeCompaction(), project).answer.rewrite.summary is None
+    (project / ".agent-notes").mkdir()
+    (project / ".agent-notes/summary.md").write_text("Refactored pkg/foo.")
+    own = example("compaction", BeforeCompaction(), project)
+    assert own.answer.rewrite.summary == "Refactored pkg/foo."
+
+
+def test_decisions_on_tool_calls_are_written_down(project: Path) -> None:
+    decided = PermissionDecided(tool=tool("shell", command="ls"), decision="allow", by="yolo")
+    example("approvals", decided, project)
+    assert (project / "approvals.log").read_text() == "allow by yolo: shell\n"
+
+
+def test_a_model_judges_a_call_and_its_no_is_a_deny(project: Path) -> None:
+    def judged(verdict: str, reason: str) -> Outcome:
+        says = json.dumps({"decision": verdict, "reason": reason})
+        with Endpoint(says) as endpoint:
+            models = {
+                "openai/gpt-4o-mini": ModelEntry(model="openai/scripted", endpoint=endpoint.url)
+            }
+            outcome = example("judge", shell("cp a ~/.ssh/b"), project, models=models)
+        assert "cp a ~/.ssh/b" in endpoint.asked[0].said("user")
+        return outcome
+
+    refused = judged("deny", "it writes to ~/.ssh")
+    assert (refused.verdict, "~/.ssh" in refused.reason) == (Verdict.DENY, True)
+    assert judged("allow", "it reads").verdict is Verdict.ALLOW
 
 
 def test_its_shell_guard_asks_before_what_its_table_calls_destructive(project: Path) -> None:

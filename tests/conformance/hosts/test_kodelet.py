@@ -1,4 +1,4 @@
-"""Kodelet's own examples as host hooks: the executables of ADR 021, unchanged, in both modes."""
+"""The Kodelet examples as host hooks: executables by the protocol of ADR 021."""
 
 import json
 import shutil
@@ -22,14 +22,14 @@ from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
 from support.hosts import host
 
-EXAMPLES = Path(__file__).parent / "kodelet"
+EXAMPLES = Path(__file__).parents[3] / "examples/kodelet"
 ADR = FILES.in_mode("adr")
 BOTH = pytest.mark.parametrize("files", [FILES, ADR], ids=["current", "adr"])
 
 
 @pytest.fixture(name="project")
 def _project(tmp_path: Path) -> Path:
-    shutil.copytree(EXAMPLES, tmp_path / ".kodelet/hooks")
+    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
@@ -66,7 +66,7 @@ def test_the_security_guardrail_blocks_what_it_lists(files: KodeletFiles, projec
         (project / ".kodelet/hooks" / other).unlink()
     outcome = fire(shell("rm -rf ~"), project, files)
     assert outcome.verdict is Verdict.DENY
-    assert outcome.reason.startswith("Security policy: 'rm -rf' is not allowed")
+    assert outcome.reason.startswith("This project does not allow 'rm -rf'.")
     assert fire(shell("ls"), project, files).verdict is Verdict.PASS
 
 
@@ -93,7 +93,7 @@ def test_the_follow_up_example_keeps_the_agent_going(files: KodeletFiles, projec
     (project / "foo.txt").touch()
     (project / ".kodelet/hooks/security_guardrail").unlink()  # it is for another event
     said = fire(Stop(), project, files).answer.follow_up
-    assert said == ("I noticed foo.txt exists. Please remove it.",)
+    assert said == ("foo.txt is still there. Remove it, please.",)
 
 
 def test_the_payload_is_kodelets_own(empty: Path) -> None:

@@ -1,5 +1,6 @@
 """``hookline list``: which hooks hold here, in which order, from where."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -47,9 +48,9 @@ def test_a_person_reads_priority_name_events_handler_flags_and_source(machine: M
         ).replace("deny: no", "run: ./x.sh")
     )
     lines = machine.call("list").out.splitlines()
-    assert lines[0] == " 50  no  pre_tool_use, stop  command guard always"
+    assert lines[0] == " 50  no  pre_tool_use, stop  command enforcing guard always"
     assert lines[1] == f"     {machine.config}:3, project"
-    assert " 50  try  session_start  command observe" in lines
+    assert " 50  try  session_start  command advisory observe" in lines
     assert "     not pinned: program `make` on PATH" in lines
 
 
@@ -66,6 +67,7 @@ def test_json_has_all_of_a_hook(machine: Machine) -> None:
             "priority": 50,
             "timeout": 5.0,
             "on_error": "block",
+            "enforcing": True,
             "guard": True,
             "always": False,
             "mode": "enforce",
@@ -78,6 +80,39 @@ def test_json_has_all_of_a_hook(machine: Machine) -> None:
             "problems": [],
         }
     ]
+
+
+def test_each_hook_is_marked_as_enforcing_or_advisory(machine: Machine) -> None:
+    machine.trust(
+        hooks(
+            "use: add-date",
+            "use: protect-paths, guard: false",
+            "name: tell, on: pre_tool_use, context: careful",
+            "name: refuse, on: pre_tool_use, deny: no",
+        )
+    )
+    shown = machine.call("list", "--json").json["hooks"]
+    marks = {hook["name"]: hook["enforcing"] for hook in shown}
+    assert marks == {"add-date": False, "protect-paths": True, "tell": False, "refuse": True}
+    for line in machine.call("list").out.splitlines():
+        for name, enforcing in marks.items():
+            if f"  {name}  " in line:
+                assert ("enforcing" in line, "advisory" in line) == (enforcing, not enforcing)
+
+
+def test_another_platforms_hook_enforces_where_that_platform_lets_it_block(
+    machine: Machine,
+) -> None:
+    line = {"type": "command", "command": "true"}
+    events = ("PreToolUse", "Stop", "PreCompact", "SubagentStart")
+    machine.write(".github/hooks/a.json", json.dumps({"hooks": {each: [line] for each in events}}))
+    shown = machine.call("list", "--host", "vscode", "--json").json["hooks"]
+    assert {hook["native"]: hook["enforcing"] for hook in shown} == {
+        "PreToolUse": True,
+        "Stop": True,
+        "PreCompact": False,
+        "SubagentStart": False,
+    }
 
 
 def test_pins_of_two_hooks_on_one_line_are_not_mixed_up(machine: Machine) -> None:

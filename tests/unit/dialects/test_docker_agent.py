@@ -197,6 +197,80 @@ def test_a_tool_that_printed_nothing_has_an_empty_response() -> None:
     assert json.loads(DIALECT.stdin(from_elsewhere))["tool_response"] == ""
 
 
+_PRESSURE = {"input_tokens": 9, "output_tokens": 2, "context_limit": 8}
+
+
+@pytest.mark.parametrize(
+    ("native", "sent", "read"),
+    [
+        ("session_start", {"source": "resume"}, {"source": "resume"}),
+        ("session_end", {"reason": "prompt_input_exit"}, {"reason": "prompt_input_exit"}),
+        ("user_prompt_submit", {"prompt": "p"}, {"prompt": "p"}),
+        ("user_followup_submit", {"prompt": "p"}, {"prompt": "p"}),
+        ("turn_end", {"reason": "steered"}, {"reason": "steered"}),
+        (
+            "before_llm_call",
+            {"iteration": 3, "model_id": "a/b"},
+            {"iteration": 3, "model": "a/b"},
+        ),
+        (
+            "after_llm_call",
+            {"model_id": "a/b", "usage": {"input_tokens": 4}, "cost": 0.5},
+            {"model": "a/b", "usage": {"input_tokens": 4}, "cost_usd": 0.5},
+        ),
+        ("pre_compact", {"source": "tool_overflow"}, {"trigger": "tool_overflow"}),
+        (
+            "before_compaction",
+            {**_PRESSURE, "compaction_reason": "overflow"},
+            {**_PRESSURE, "trigger": "overflow"},
+        ),
+        (
+            "after_compaction",
+            {**_PRESSURE, "compaction_reason": "manual", "summary": "s"},
+            {**_PRESSURE, "trigger": "manual", "summary": "s"},
+        ),
+        (
+            "stop",
+            {"stop_response": "done", "last_user_message": "go"},
+            {"last_message": "done", "last_user_message": "go"},
+        ),
+        (
+            "notification",
+            {"notification_level": "warning", "notification_message": "m"},
+            {"kind": "warning", "message": "m"},
+        ),
+        ("on_error", {"notification_message": "m"}, {"message": "m"}),
+        (
+            "on_agent_switch",
+            {"from_agent": "a", "to_agent": "b", "agent_switch_kind": "force_handoff"},
+            {"from_agent": "a", "to_agent": "b", "kind": "force_handoff"},
+        ),
+        (
+            "on_session_resume",
+            {"previous_max_iterations": 5, "new_max_iterations": 9},
+            {"previous_max_iterations": 5, "new_max_iterations": 9},
+        ),
+        (
+            "on_tool_approval_decision",
+            {"approval_decision": "canceled", "approval_source": "context_canceled"},
+            {"decision": "canceled", "by": "context_canceled"},
+        ),
+        (
+            "worktree_create",
+            {"worktree_path": "/w", "worktree_branch": "b", "worktree_source_dir": "/s"},
+            {"path": "/w", "branch": "b", "source_dir": "/s"},
+        ),
+    ],
+)
+def test_each_event_has_the_fields_that_its_page_names(
+    native: str, sent: dict[str, Any], read: dict[str, Any]
+) -> None:
+    event = decode(native, **sent)
+    assert {name: getattr(event, name) for name in read} == read
+    told = json.loads(DIALECT.stdin(replace(event, dialect="canonical")))
+    assert {name: told.get(name) for name in sent} == sent
+
+
 def test_own_fields_are_filled() -> None:
     steering = decode("user_steering_messages_submit")
     assert isinstance(steering, SteeringSubmit)

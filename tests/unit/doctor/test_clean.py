@@ -10,6 +10,8 @@ from hookline.dialects.codex.doctor import hook_hash
 from support.doctors import Ward
 
 HOSTS = Path(__file__).parents[2] / "conformance/hosts"
+EXAMPLES = Path(__file__).parents[3] / "examples"
+DOCKER_AGENT = EXAMPLES / "docker-agent"
 # Which of its examples go where.
 PLACES = {
     "claude-code": [("claude_code/project", "")],
@@ -26,8 +28,8 @@ PLACES = {
         ("copilot/scripts", "scripts"),
     ],
     "vscode": [("vscode", "")],
-    "kodelet": [("kodelet", ".kodelet/hooks")],
-    "basecoat": [("basecoat", "")],
+    "kodelet": [(EXAMPLES / "kodelet", "")],
+    "basecoat": [(EXAMPLES / "basecoat", "")],
 }
 
 
@@ -63,10 +65,11 @@ def test_the_examples_of_a_platform_give_no_error(ward: Ward, dialect: str) -> N
 
 
 @pytest.mark.parametrize(
-    "name", sorted(path.name for path in (HOSTS / "docker_agent").glob("*.yaml"))
+    "name",
+    sorted(path.name for path in DOCKER_AGENT.glob("*.yaml") if path.name != "hookline.yaml"),
 )
 def test_the_examples_of_docker_agent_give_no_error(ward: Ward, name: str) -> None:
     for folder in ("scripts", "hooks"):
-        shutil.copytree(HOSTS / "docker_agent" / folder, ward.project / folder)
-    ward.write(f"~/.config/cagent/hooks.d/{name}", (HOSTS / "docker_agent" / name).read_bytes())
+        shutil.copytree(DOCKER_AGENT / folder, ward.project / folder)
+    ward.write(f"~/.config/cagent/hooks.d/{name}", (DOCKER_AGENT / name).read_bytes())
     assert ward.errors("docker-agent") == []

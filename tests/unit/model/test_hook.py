@@ -1,6 +1,9 @@
 """A hook as configured, and the errors that speak about hooks and files."""
 
+from typing import Any
+
 import pytest
+from msgspec.structs import replace
 
 from hookline.model.answers import PASS
 from hookline.model.errors import (
@@ -14,7 +17,16 @@ from hookline.model.errors import (
     nearest,
     sentence,
 )
-from hookline.model.hook import HandlerSpec, Hook, Layer, OnError, Source
+from hookline.model.hook import (
+    HandlerSpec,
+    Hook,
+    Layer,
+    Mode,
+    OnError,
+    Source,
+    Start,
+    is_enforcing,
+)
 from support.engines import bound
 
 
@@ -89,3 +101,45 @@ def test_a_sentence_ends_with_one_mark() -> None:
     assert sentence("no") == "no."
     for text in ("no.", "did you mean `x`?", "cut …"):
         assert sentence(text) == text
+
+
+def hook_on(event: str, kind: str = "command", values: Any = None, **keys: Any) -> Hook:
+    return Hook(name="h", events=(event,), handler=HandlerSpec(kind, values or {}), **keys)
+
+
+@pytest.mark.parametrize(
+    ("event", "values", "enforcing"),
+    [
+        ("pre_tool_use", {"deny": "no"}, True),
+        ("pre_tool_use", {"ask": "sure?"}, True),
+        ("post_tool_use", {"deny": "no"}, True),
+        ("pre_tool_use", {"rewrite": {"input": {"command": "ls"}}}, True),
+        ("post_tool_use", {"rewrite": {"output": "x"}}, False),
+        ("pre_tool_use", {"context": "careful"}, False),
+        ("pre_tool_use", {"allow": True}, False),
+    ],
+)
+def test_an_inline_rule_enforces_by_what_it_refuses_or_changes(
+    event: str, values: Any, enforcing: bool
+) -> None:
+    assert is_enforcing(hook_on(event, "rule", values, on_error=OnError.BLOCK)) is enforcing
+
+
+@pytest.mark.parametrize("kind", ["command", "python", "http", "judge"])
+def test_a_program_enforces_on_gates_alone_whatever_its_failure_means(kind: str) -> None:
+    for on_error in OnError:
+        assert is_enforcing(hook_on("pre_tool_use", kind, on_error=on_error))
+        assert not is_enforcing(hook_on("post_tool_use", kind, on_error=on_error))
+
+
+def test_what_never_refuses_enforces_only_when_its_failure_blocks() -> None:
+    for kind, judges in (("builtin", False), ("native", True)):
+        hook = hook_on("user_prompt_submit", kind)
+        assert not is_enforcing(hook, judges=judges)
+        assert is_enforcing(replace(hook, on_error=OnError.BLOCK), judges=judges)
+
+
+def test_what_is_only_observed_or_not_waited_for_enforces_nothing() -> None:
+    assert not is_enforcing(hook_on("pre_tool_use", mode=Mode.OBSERVE))
+    assert not is_enforcing(hook_on("pre_tool_use", start=Start(background=True)))
+    assert is_enforcing(hook_on("pre_tool_use", start=Start()))

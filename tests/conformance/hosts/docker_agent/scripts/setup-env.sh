@@ -1,4 +1,0 @@
-#!/bin/sh
-# Plain text is context on session_start.
-cat > setup-env.json
-echo "The environment is ready."
