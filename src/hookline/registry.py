@@ -10,7 +10,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 
+from hookline.model.derivation import find_coverage
 from hookline.model.errors import UnknownNameError
+from hookline.model.events import EVENTS
 from hookline.model.ports import BuiltinModule, Dialect, HandlerModule, NativeFiles
 from hookline.model.tools import ToolTable
 
@@ -29,6 +31,7 @@ __all__ = [
     "native_events",
     "native_files",
     "tools",
+    "unheard",
 ]
 
 
@@ -145,11 +148,21 @@ def installer_names() -> tuple[str, ...]:
 
 
 @cache
+def unheard(name: str) -> Mapping[str, str]:
+    """The native events of a platform on which hookline is not installed, and why."""
+    if name not in installer_names():
+        return {}
+    chosen, left_out = installer(name).events(), installer(name).left_out
+    other = "it is installed on another name of the same event"
+    native = dialect(name).support.events
+    return {each: left_out.get(each, other) for each in native if each not in chosen}
+
+
+@cache
 def delivered(name: str) -> frozenset[str]:
-    """The canonical events that hookline hears of, installed in this platform."""
-    events = dialect(name).support.events
-    native = installer(name).events() if name in installer_names() else events
-    return frozenset(events[each].event for each in native)
+    """The canonical events that fire, derived ones too, where hookline is installed."""
+    support = dialect(name).support
+    return frozenset(e for e in EVENTS if find_coverage(e, support, unheard(name)).fires)
 
 
 @cache

@@ -61,3 +61,19 @@ def test_a_command_that_fails_fires_hooks_for_failures_and_for_what_comes_after_
     assert told.count("post_tool_use_failure") == 1
     assert told.count("post_tool_use") == 1
     assert told.count("error") == 1 or client is COPILOT  # which has an event of its own for errors
+
+
+@CLIENTS
+def test_what_a_turn_has_changed_by_shell_is_undone(
+    client: Client, program: Callable[[Client], Program]
+) -> None:
+    hooks = config({"use": "snapshot"})
+    files = {"kept": "MK_OLD\n", "gone": "MK_GONE\n"}
+    act = Shell("echo MK_NEW > kept; rm gone; echo MK_MADE > made")
+    with arena(client, program(client), config=hooks, files=files) as place:
+        place.play(Script(prompt="MK_PROMPT", turns=(Turn(do=(act,)), Turn(say="MK_DONE"))))
+        assert (place.file("kept"), place.ran("gone")) == ("MK_NEW\n", False)
+        undone = place.hookline("undo")
+        assert undone.exit_code == 0, undone.stderr
+        assert (place.file("kept"), place.file("gone")) == ("MK_OLD\n", "MK_GONE\n")
+        assert not place.ran("made")

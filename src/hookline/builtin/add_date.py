@@ -13,6 +13,7 @@ EVENTS: tuple[str, ...] = ("turn_start",)
 ALSO: tuple[str, ...] = CONTEXT_EVENTS
 PRIORITY: int = 50
 GUARD: bool = False
+EFFECT: str = "context"
 
 
 class Options(ArgsOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -14,6 +14,7 @@ EVENTS: tuple[str, ...] = ("session_start",)
 ALSO: tuple[str, ...] = CONTEXT_EVENTS
 PRIORITY: int = 50
 GUARD: bool = False
+EFFECT: str = "context"
 
 _SYSTEMS = {"darwin": "MacOS", "win32": "Windows", "linux": "Linux"}
 # As Go names processors, since that is what docker-agent shows.

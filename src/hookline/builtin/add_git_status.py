@@ -12,6 +12,7 @@ EVENTS: tuple[str, ...] = ("turn_start",)
 ALSO: tuple[str, ...] = CONTEXT_EVENTS
 PRIORITY: int = 50
 GUARD: bool = False
+EFFECT: str = "context"
 NEEDS = ("git",)
 WAITS: bool = True
 

@@ -15,6 +15,7 @@ EVENTS: tuple[str, ...] = ("turn_start",)
 ALSO: tuple[str, ...] = CONTEXT_EVENTS
 PRIORITY: int = 50
 GUARD: bool = False
+EFFECT: str = "context"
 WAITS: bool = True
 
 CAP = 1 << 20

@@ -15,6 +15,7 @@ EVENTS: tuple[str, ...] = ("session_start",)
 ALSO: tuple[str, ...] = CONTEXT_EVENTS
 PRIORITY: int = 50
 GUARD: bool = False
+EFFECT: str = "context"
 NEEDS = ("git",)
 WAITS: bool = True
 

@@ -12,6 +12,7 @@ EVENTS: tuple[str, ...] = ("session_start",)
 ALSO: tuple[str, ...] = CONTEXT_EVENTS
 PRIORITY: int = 50
 GUARD: bool = False
+EFFECT: str = "context"
 WAITS: bool = True
 
 

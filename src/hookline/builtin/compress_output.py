@@ -19,6 +19,7 @@ from hookline.model.ports import Caller
 EVENTS: tuple[str, ...] = ("post_tool_use", "tool_response_transform")
 PRIORITY: int = 55
 GUARD: bool = False
+EFFECT: str = "output"
 
 # Control sequences, titles of windows and links, and single escapes; none reads past its line.
 _ANSI = (

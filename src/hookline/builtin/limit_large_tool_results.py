@@ -9,11 +9,11 @@ from hookline.model.events import Event, SessionEnd, ToolEvent
 from hookline.model.ports import Caller
 from hookline.model.tools import ToolKind
 
-EVENTS: tuple[str, ...] = ("tool_response_transform", "session_end")
-ALSO: tuple[str, ...] = ("post_tool_use",)
+EVENTS: tuple[str, ...] = ("post_tool_use", "tool_response_transform", "session_end")
 PRIORITY: int = 10
 GUARD: bool = False
-ACTS: tuple[str, ...] = (*EVENTS, *ALSO)
+EFFECT: str = "output"
+ACTS: tuple[str, ...] = EVENTS
 
 _LIMITS = Limits()
 # docker-agent's categories: filesystem, shell, mcp and a2a.

@@ -13,6 +13,7 @@ from hookline.model.ports import Caller
 EVENTS: tuple[str, ...] = ("post_tool_use", "tool_response_transform", "session_end")
 PRIORITY: int = 60
 GUARD: bool = False
+EFFECT: str = "output"
 ACTS: tuple[str, ...] = EVENTS
 
 

@@ -1,18 +1,27 @@
-"""Stops an agent after a number of model calls."""
+"""Stops an agent after a number of model calls.
 
+docker-agent numbers its model calls. On other platforms those since the person's last prompt are
+counted, and where a platform tells of no model calls, the tool calls.
+"""
+
+import os
 from collections.abc import Callable
+from contextlib import suppress
+from hashlib import sha256
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from hookline.builtin._docker_agent import positive
-from hookline.model.answers import PASS, Answer, deny
-from hookline.model.events import Event, TurnEvent
+from hookline.model.answers import PASS, Answer, deny, halt
+from hookline.model.events import BeforeLlmCall, Event, PreToolUse, SessionEnd
+from hookline.model.memory import is_persons_prompt
 from hookline.model.ports import Caller
 
-EVENTS: tuple[str, ...] = ("before_llm_call",)
+EVENTS: tuple[str, ...] = ("before_llm_call", "pre_tool_use", "user_prompt_submit", "session_end")
 PRIORITY: int = 20
 GUARD: bool = True
+ACTS: tuple[str, ...] = EVENTS
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -32,9 +41,44 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
     limit = options.limit or positive(options.args or ())
 
     def answer(event: Event, caller: Caller) -> Answer:
-        calls = event.iteration if isinstance(event, TurnEvent) else None
-        if limit is None or calls is None or calls <= limit:
+        counted = _count(event, caller) if limit is not None else 0
+        number = getattr(event, "iteration", None)
+        if limit is None or (counted if number is None else number) <= limit:
             return PASS
-        return deny(f"terminated by max_iterations: the limit of {limit} model calls is reached")
+        what = "tool" if isinstance(event, PreToolUse) else "model"
+        reason = f"terminated by max_iterations: the limit of {limit} {what} calls is reached"
+        return halt(reason) if number is None else deny(reason)
 
     return answer
+
+
+def _count(event: Event, caller: Caller) -> int:
+    """How many calls of this agent there were since the prompt, with this one; 0 for no call.
+
+    Each is a line of a file, so that no two processes count one call twice.
+    """
+    if not (event.session_id and caller.home):
+        return 0
+    name = sha256(event.session_id.encode("utf-8", "surrogatepass")).hexdigest()
+    path = os.path.join(caller.home, "model-calls", name)
+    if is_persons_prompt(event) or isinstance(event, SessionEnd):
+        with suppress(OSError):
+            os.unlink(path)
+    if not isinstance(event, BeforeLlmCall | PreToolUse):
+        return 0
+    is_tool = isinstance(event, PreToolUse)
+    # Platforms that tell of model calls tell of them before the tools.
+    if is_tool and any(line.startswith("model ") for line in _read(path)):
+        return 0
+    call = (event.tool.call_id if isinstance(event, PreToolUse) else "") or event.id
+    start = f"{'tool' if is_tool else 'model'} {event.agent.name!a} "
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(f"{start}{call!a}\n")
+    return len({line for line in _read(path) if line.startswith(start)})
+
+
+def _read(path: str) -> list[str]:
+    with suppress(FileNotFoundError), open(path, encoding="utf-8") as file:
+        return file.read().splitlines()
+    return []

@@ -35,6 +35,7 @@ ALSO: tuple[str, ...] = (
 PRIORITY: int = 50
 GUARD: bool = False
 NEEDS = ("git",)
+ALL_OF: tuple[str, ...] = ("turn_start", "turn_end")
 WAITS: bool = True
 ACTS: tuple[str, ...] = (*EVENTS, *ALSO)
 

@@ -1,11 +1,13 @@
-"""Tells a local model runner that an agent which hands over needs its models no longer.
+"""Tells a local model runner that an agent which hands over, or ends, needs its models no longer.
 
 docker-agent's `unload`: one request for each model of the provider `dmr`. docker-agent's own event
 names the models; for the events of others they are those of the agent in the hosted file, or in
-`models`. A runner that does not answer is written down and changes nothing.
+`models`: a sub-agent's when it stops, and all of them when the session ends. A runner that does not
+answer is written down and changes nothing.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,10 +17,10 @@ from msgspec import Struct
 
 from hookline.builtin._posting import Unsent, origin, posted
 from hookline.model.answers import PASS, Answer
-from hookline.model.events import AgentSwitch, Event
+from hookline.model.events import AgentSwitch, Event, SessionEnd, SubagentStop
 from hookline.model.ports import Caller
 
-EVENTS: tuple[str, ...] = ("agent_switch",)
+EVENTS: tuple[str, ...] = ("agent_switch", "subagent_stop", "session_end")
 PRIORITY: int = 50
 GUARD: bool = False
 WAITS: bool = True
@@ -53,12 +55,15 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
     """The function that answers."""
 
     def answer(event: Event, caller: Caller) -> Answer:
-        if not isinstance(event, AgentSwitch):
-            return PASS
-        if not event.from_agent or event.from_agent == event.to_agent:
-            return PASS
-        told = _told(event.raw)
-        models = told if told is not None else options.models.get(event.from_agent, ())
+        models: Sequence[Model] = ()
+        match event:
+            case AgentSwitch() if event.from_agent and event.from_agent != event.to_agent:
+                told = _told(event.raw)
+                models = told if told is not None else options.models.get(event.from_agent, ())
+            case SubagentStop():
+                models = options.models.get(event.agent.name, ())
+            case SessionEnd():
+                models = tuple(chain.from_iterable(options.models.values()))
         wrong = [flaw for each in models if (flaw := _unloaded(each, caller))]
         return Answer(metadata={"unload": "; ".join(wrong)}) if wrong else PASS
 

@@ -4,8 +4,9 @@
 """
 
 import os
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import click
 
@@ -13,13 +14,20 @@ from hookline import registry
 from hookline.app import App
 from hookline.cli._installing import installers, machine_here
 from hookline.config.discover import MANAGED_FILE, home_dir, project_root
+from hookline.doctoring import coverage
 from hookline.doctoring.own import own_config
 from hookline.installing.records import Records
 from hookline.installing.status import Standing, has_client, standing
+from hookline.model.coverage import HookCoverage
+from hookline.model.derivation import find_coverage
+from hookline.model.errors import HooklineError
+from hookline.model.events import EVENTS
 from hookline.model.findings import Severity
+from hookline.model.hook import Hook
 from hookline.model.installing import Inactive, Installer, Machine
 from hookline.model.line_test import LineReport, count_active, say_active
 from hookline.model.native import Voids
+from hookline.model.support import Support
 from hookline.model.text import visible
 from hookline.pipeline.report import report_line
 
@@ -27,6 +35,7 @@ __all__ = [
     "Protection",
     "find_protections",
     "is_protected",
+    "print_firing",
     "print_gap",
     "print_protection",
     "print_protections",
@@ -46,6 +55,8 @@ class Protection:
     """Why nothing is active, or not all."""
     remarks: tuple[Inactive, ...] = ()
     """What a person should know although they are protected."""
+    hooks: tuple[HookCoverage, ...] = ()
+    """What becomes of each configured hook on this agent."""
     has_client: bool | None = None
     """Whether the agent itself is on this machine; None where nobody can see it."""
 
@@ -69,7 +80,18 @@ def find_protections(
     asked which, and what it says counts.
     """
     machine = machine or machine_here(app.env)
-    return [_find_protection(app, machine, each) for each in installers(dialects)]
+    hooks: tuple[Hook, ...] = ()
+    with suppress(HooklineError):  # which is a gap of its own
+        hooks = app.loader.load(project_root(app.cwd, project_var=None), app.cwd).hooks
+    found = []
+    for each in installers(dialects):
+        protection = _find_protection(app, machine, each)
+        covered = tuple(coverage.cover(hook, each.id) for hook in hooks)
+        gaps = [coverage.explain_gap(one) for one in covered if one.why]
+        told = [Inactive(f"{gap.file}:{gap.line}: {gap.message}", gap.hint) for gap in gaps]
+        remarks = (*protection.remarks, *told) if protection.is_installed else ()
+        found.append(replace(protection, hooks=covered, remarks=remarks))
+    return found
 
 
 def is_protected(found: Sequence[Protection], *, named: bool = False) -> bool:
@@ -95,14 +117,13 @@ def _find_protection(app: App, machine: Machine, installer: Installer) -> Protec
         why = f"{client} is not on this machine: no {programs} on your PATH"
         gap = Inactive(why, f"install {client}, or put it on your PATH")
         return Protection(standing=stands, gaps=(gap,), has_client=there)
-    covered = {installer.support.events[each].event for each in stands.covered}
+    covered = _find_fired(installer.support, stands.covered)
     best = max(stands.reports, key=lambda each: count_active(each.hooks, covered), default=None)
     view = app if best is None or best.reads_env else _view(app, best)
     gaps, remarks = _config_gaps(view)
     if best is not None:
         # What is wrong in other files than the person's own is of no use to them.
         gaps = list(_other_files(app, view, name)) or [*gaps, *_unheard(stands, best, covered)]
-        remarks += _never_fired(stands, best)
     active = 0 if off or best is None else count_active(best.hooks, covered)
     if best is not None and not (active or off or gaps):
         gaps = [Inactive(best.failure or "the installed line has no hook to run", "hookline list")]
@@ -175,12 +196,10 @@ def _unheard(stands: Standing, report: LineReport, covered: set[str]) -> Iterato
         yield Inactive(why, f"hookline install {stands.dialect}")
 
 
-def _never_fired(stands: Standing, report: LineReport) -> Iterator[Inactive]:
-    delivered = registry.delivered(stands.dialect)
-    names = [hook.name for hook in report.hooks if delivered.isdisjoint(hook.events)]
-    if names:
-        why = f"{stands.client} never fires the events of {', '.join(names)}"
-        yield Inactive(why, "hookline matrix shows which events it has")
+def _find_fired(support: Support, heard: Collection[str]) -> set[str]:
+    """The canonical events that fire where hookline is called on these native ones."""
+    rest = dict.fromkeys((each for each in support.events if each not in heard), "")
+    return {each for each in EVENTS if heard and find_coverage(each, support, rest).fires}
 
 
 # ── said to people ──────────────────────────────────────────────────────────────────────────
@@ -229,6 +248,16 @@ def print_protection(each: Protection, steps: set[str], told: Container[str] = (
             if thing.step not in told:
                 print_gap(thing, word, with_step=thing.step not in steps)
                 steps.add(thing.step)
+
+
+def print_firing(each: Protection) -> None:
+    """How many of the person's hooks fire; each of the others has a line already."""
+    meant = [covered for covered in each.hooks if covered.fires != "unmeant"]
+    fires = [covered for covered in meant if not covered.why]
+    said = f"all {len(meant)}" if fires == meant else f"{len(fires)} of {len(meant)}"
+    derived = sum(covered.fires == "derived" for covered in fires)
+    if meant:
+        click.echo(f"  {said} hooks fire" + (f", {derived} on derived events" if derived else ""))
 
 
 def print_gap(gap: Inactive, word: str = "not active", *, with_step: bool = True) -> None:

@@ -11,6 +11,7 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from hookline.app import App, open_app
+from hookline.cli._installing import machine_here
 from hookline.cli._output import print_json
 from hookline.cli._protection import print_protections
 from hookline.cli._terminal import is_under_agent
@@ -19,7 +20,9 @@ from hookline.config.discover import MANAGED_FILE, NAMES, managed_flaw, project_
 from hookline.config.load import Standing
 from hookline.config.pins import HookPins
 from hookline.config.types import ConfigFile, Note
+from hookline.doctoring import coverage
 from hookline.doctoring.own import home_flaw
+from hookline.model.coverage import HookCoverage
 from hookline.model.errors import ConfigError, HooklineError, Problem, TrustError
 from hookline.model.hook import Layer
 from hookline.model.text import visible
@@ -63,6 +66,10 @@ class _Checked(Struct, frozen=True):
     """Files of it that were not there then."""
     draft: ConfigFile | None = None
     """The file as it is on disk, if it can be read at all."""
+    warnings: tuple[Problem, ...] = ()
+    """Hooks of which nothing comes on an agent installed here."""
+    coverage: tuple[HookCoverage, ...] = ()
+    """What becomes of each hook that some agent can fire, on those installed here."""
 
     def as_json(self) -> dict[str, Any]:
         """The file as ``--json`` shows it."""
@@ -71,6 +78,8 @@ class _Checked(Struct, frozen=True):
             "state": self.state,
             "hooks": self.hooks,
             "problems": to_builtins(self.problems),
+            "warnings": to_builtins(self.warnings),
+            "coverage": to_builtins(self.coverage),
             "changed": self.changed,
             "new": self.new,
             "pins": [
@@ -87,16 +96,22 @@ class _Checked(Struct, frozen=True):
 
 @click.command("check")
 @click.argument("files", nargs=-1, type=click.Path())
+@click.option(
+    "--installed", is_flag=True, help="A hook that an agent installed here cannot fire is an error."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
-def command(files: tuple[str, ...], as_json: bool) -> None:
+def command(files: tuple[str, ...], installed: bool, as_json: bool) -> None:
     """Find every mistake in FILES, or in all configs that count here.
 
-    Says of each file whether it is trusted, and at the end how many hooks are active here. Exit 1
-    when there is a mistake.
+    Says of each file whether it is trusted, and at the end how many hooks are active here. A hook
+    that no agent can fire is a mistake; one that an agent installed here cannot fire is a warning.
+    Exit 1 when there is a mistake.
     """
     app = open_app()
     notes: list[Note] = []
-    checked = list(_checked_files(app, files, notes))
+    agents = coverage.find_installed(machine_here(app.env), app.home)
+    files_here = _checked_files(app, files, notes)
+    checked = [_add_coverage(each, agents, strict=installed) for each in files_here]
     if as_json:
         print_json([each.as_json() for each in checked])
     else:
@@ -106,7 +121,7 @@ def command(files: tuple[str, ...], as_json: bool) -> None:
             where = f"{visible(note.file)}: " if note.file else ""
             click.secho(f"note: {where}{visible(note.message)}", fg="yellow")
         if not files:
-            told = [problem.hint for each in checked for problem in each.problems]
+            told = [p.hint for each in checked for p in (*each.problems, *each.warnings)]
             print_protections(app, told=told)
     wrong = any(each.problems for each in checked)
     trustable = {"changed", "scripts", "grown", "untrusted"}
@@ -115,6 +130,16 @@ def command(files: tuple[str, ...], as_json: bool) -> None:
         _offer_trust(edited)
     if wrong:
         raise SystemExit(1)
+
+
+def _add_coverage(checked: _Checked, agents: Sequence[str], *, strict: bool) -> _Checked:
+    """With the hooks that no agent can fire, and those that one installed here cannot."""
+    found = [(pins.hook, coverage.explain_death(pins.hook)) for pins in checked.pins]
+    alive = [coverage.cover(hook, agent) for hook, dead in found if not dead for agent in agents]
+    gaps = [coverage.explain_gap(each) for each in alive if each.why]
+    problems = [*checked.problems, *(dead for _, dead in found if dead), *gaps * strict]
+    warnings = tuple(gaps * (not strict))
+    return replace(checked, problems=tuple(problems), warnings=warnings, coverage=tuple(alive))
 
 
 def _checked_files(app: App, files: tuple[str, ...], notes: list[Note]) -> Iterator[_Checked]:
@@ -221,6 +246,8 @@ def _count(file: ConfigFile) -> int:
 def _print(checked: _Checked) -> None:
     for problem in checked.problems:
         click.echo(f"{click.style('error:', fg='red', bold=True)} {visible(str(problem))}")
+    for problem in checked.warnings:
+        click.echo(f"{click.style('warning:', fg='yellow', bold=True)} {visible(str(problem))}")
     if not checked.problems and checked.state != "missing":
         hooks = "1 hook" if checked.hooks == 1 else f"{checked.hooks} hooks"
         click.echo(f"{visible(checked.file)}: {hooks}, no mistakes")

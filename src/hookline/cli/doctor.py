@@ -3,7 +3,8 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import click
 
@@ -12,6 +13,7 @@ from hookline.app import open_app
 from hookline.cli._installing import machine_here
 from hookline.cli._output import print_json
 from hookline.cli._protection import Protection, find_protections, print_protections
+from hookline.doctoring.coverage import explain_gap
 from hookline.doctoring.examine import Report, examine, platforms
 from hookline.model.errors import nearest
 from hookline.model.findings import Finding, Severity
@@ -19,6 +21,7 @@ from hookline.model.text import visible
 
 __all__ = ["command"]
 
+_ORDER = {severity: number for number, severity in enumerate(Severity)}
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
@@ -63,6 +66,8 @@ def command(dialects: tuple[str, ...], project: str, files: tuple[str, ...], as_
     report = examine(app, machine, dialects=dialects, debug=debug)
     names = [each for each in dialects if each in registry.installer_names()]
     found = find_protections(app, machine, names) if names or not dialects else []
+    findings = sorted((*report.findings, *_never_fired(found)), key=lambda f: _ORDER[f.severity])
+    report = replace(report, findings=tuple(findings))
     if as_json:
         print_json(_as_json(report, found))
     else:
@@ -78,11 +83,27 @@ def command(dialects: tuple[str, ...], project: str, files: tuple[str, ...], as_
     sys.exit(1 if report.has_errors or wanting else 0)
 
 
+def _never_fired(found: Sequence[Protection]) -> Iterator[Finding]:
+    """The hooks that agents with hookline in them cannot fire."""
+    covered = (each for one in found if one.is_installed for each in one.hooks if each.why)
+    for agent, gap in ((each.agent, explain_gap(each)) for each in covered):
+        yield Finding(
+            id="hook-never-fires",
+            dialect=agent,
+            severity=Severity.WARNING,
+            file=gap.file,
+            line=gap.line,
+            what=gap.message,
+            fix=gap.hint,
+        )
+
+
 def _as_json(report: Report, found: Sequence[Protection]) -> dict[str, object]:
     return {
         "findings": report.findings,
         "protection": [
             {"dialect": each.standing.dialect, "hooks": each.active, "active": each.is_full}
+            | {"coverage": each.hooks if each.is_installed else ()}
             for each in found
         ],
         "counts": {severity.value: _count(report)[severity] for severity in Severity},

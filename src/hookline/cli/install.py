@@ -18,7 +18,12 @@ from hookline.cli._installing import (
     user_config_dir,
 )
 from hookline.cli._output import print_json
-from hookline.cli._protection import Protection, find_protections, print_protection
+from hookline.cli._protection import (
+    Protection,
+    find_protections,
+    print_firing,
+    print_protection,
+)
 from hookline.cli._terminal import confirm, guard_weakening
 from hookline.git import GitError, open_view
 from hookline.installing.changes import Change, apply, plan_install
@@ -106,6 +111,7 @@ def command(
         _tell(installer, changes, dry_run)
         if not dry_run:
             print_protection(protection, steps)
+            print_firing(protection)
     if as_json:
         pairs = zip(chosen, found, strict=True)
         print_json([_as_json(*pair, changes, dry_run) for pair in pairs])
@@ -236,6 +242,7 @@ def _as_json(
         ],
         "events": installer.events(),
         "left_out": dict(installer.left_out),
+        "coverage": found.hooks,
         "undeliverable": [e for e in EVENTS if e not in heard and e != "other"],
         "hooks": found.active,
         "active": found.is_full,

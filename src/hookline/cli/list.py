@@ -6,12 +6,14 @@ import click
 
 from hookline import registry
 from hookline.app import App, open_app
+from hookline.cli._installing import machine_here
 from hookline.cli._journal import known_event
 from hookline.cli._output import print_json
 from hookline.config.discover import project_root
 from hookline.config.pins import HookPins, pins_of
 from hookline.config.reading import Reader
 from hookline.config.types import Config
+from hookline.doctoring import coverage
 from hookline.model.events import SessionStart
 from hookline.model.hook import Hook, Source, is_enforcing
 from hookline.model.text import visible
@@ -30,6 +32,14 @@ __all__ = ["command"]
     metavar="DIALECT",
     help="Also the hooks in this platform's own files, wherever it looks; may be repeated.",
 )
+@click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    type=click.Choice(coverage.agents()),
+    metavar="DIALECT",
+    help="How each hook fires on this agent, event by event; may be repeated.",
+)
 @click.option("--builtins", is_flag=True, help="List the builtins that `use:` can name instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
@@ -37,6 +47,7 @@ def command(
     config: str | None,
     edited: bool,
     hosts: tuple[str, ...],
+    agents: tuple[str, ...],
     builtins: bool,
     as_json: bool,
 ) -> None:
@@ -44,7 +55,7 @@ def command(
 
     An enforcing hook can block; an advisory one cannot.
     """
-    if builtins and (event or config or edited or hosts):
+    if builtins and (event or config or edited or hosts or agents):
         raise click.UsageError("--builtins stands alone: it lists what `use:` can name")
     if builtins:
         _list_builtins(as_json)
@@ -56,12 +67,17 @@ def command(
     loaded = app.config_for(SessionStart(cwd=app.cwd), root)
     hooks = [hook for hook in loaded.hooks if event is None or event in hook.events]
     hooks.sort(key=lambda hook: hook.priority)
+    shown = agents or coverage.find_installed(machine_here(app.env), app.home)
     if as_json:
-        print_json(_as_json(app, loaded, hooks))
+        print_json(_as_json(app, loaded, hooks, shown))
         return
     pins = _pins(loaded)
     for hook in hooks:
         _print(hook, pins.get(_key(hook)))
+        covered = [coverage.cover(hook, agent) for agent in shown]
+        lines = (f"{each.agent}: {line}" for each in covered for line in coverage.describe(each))
+        for line in lines if agents else filter(None, [coverage.summarise(covered)]):
+            click.secho(f"     {visible(line)}", dim=True)
         for problem in app.loader.find_run_problems(hook, app.env):
             line = f"error: {problem.message} ({problem.hint})"
             click.secho(f"     {visible(line)}", fg="red")
@@ -91,7 +107,9 @@ def _pins(config: Config) -> dict[tuple[Source, str], HookPins]:
     return {_key(pins.hook): pins for file in config.files for pins in pins_of(file, read)}
 
 
-def _as_json(app: App, config: Config, hooks: list[Hook]) -> dict[str, Any]:
+def _as_json(
+    app: App, config: Config, hooks: list[Hook], agents: tuple[str, ...]
+) -> dict[str, Any]:
     pins = _pins(config)
     return {
         "hooks": [
@@ -110,6 +128,7 @@ def _as_json(app: App, config: Config, hooks: list[Hook]) -> dict[str, Any]:
                 "source": str(hook.source),
                 "native": hook.native or None,
                 "not_run_for": sorted(hook.run_by),
+                "agents": {agent: coverage.cover(hook, agent) for agent in agents},
                 "pinned": found.pinned if (found := pins.get(_key(hook))) else (),
                 "not_pinned": found.unpinned if found else (),
                 "problems": app.loader.find_run_problems(hook, app.env),

@@ -12,7 +12,10 @@ from msgspec import Struct
 
 from hookline import registry
 from hookline.cli._output import print_json
+from hookline.doctoring.coverage import cover_on
+from hookline.model.coverage import HookCoverage
 from hookline.model.events import EVENTS
+from hookline.model.hook import HandlerSpec, Hook
 from hookline.model.support import EventSupport, Support
 
 __all__ = [
@@ -27,6 +30,7 @@ __all__ = [
     "Proofs",
     "Recording",
     "as_markdown",
+    "builtin_rows",
     "capability_rows",
     "coloured",
     "command",
@@ -191,6 +195,8 @@ class Platform(Struct, frozen=True):
     """The native events that ``hookline install`` writes; empty where it writes none."""
     recorded: Mapping[str, Recording] = {}
     """By version, what recorded sessions showed of it."""
+    unheard: Mapping[str, str] = {}
+    """The native events that it does not write, and why."""
 
     def rows(self, event: str) -> list[EventSupport]:
         """The native events that are this canonical one."""
@@ -233,7 +239,8 @@ def _platform(name: str) -> Platform:
         if traces.is_file()
         else {}
     )
-    return Platform(registry.dialect(name).support, proofs, installed, recorded)
+    support, unheard = registry.dialect(name).support, registry.unheard(name)
+    return Platform(support, proofs, installed, recorded, unheard)
 
 
 def event_rows(known: Sequence[Platform]) -> Iterator[tuple[str, list[Cell]]]:
@@ -267,6 +274,22 @@ def _capability(platform: Platform, event: str, cell: str) -> Cell:
     return Cell(value, platform.known(rows, cell))
 
 
+def builtin_rows(known: Sequence[Platform]) -> Iterator[tuple[str, list[HookCoverage]]]:
+    """For each builtin on its own events: how it fires on each platform."""
+    for name in registry.builtin_names():
+        handler = HandlerSpec("builtin", {"use": name})
+        hook = Hook(name=name, events=registry.builtin(name).EVENTS, handler=handler)
+        yield name, [cover_on(hook, each.support, each.unheard) for each in known]
+
+
+def _say(covered: HookCoverage, *, why: bool = False) -> str:
+    words = ["derived"] * (covered.fires == "derived")
+    words += [covered.effect] * (covered.effect not in {"", "yes"})
+    if covered.why:
+        return f"no ({covered.why})" if why else "no"
+    return ", ".join(words) or "yes"
+
+
 def list_all(known: Sequence[Platform]) -> dict[str, Any]:
     """The whole matrix as data."""
     ids = [each.support.id for each in known]
@@ -275,6 +298,9 @@ def list_all(known: Sequence[Platform]) -> dict[str, Any]:
         "events": {event: dict(zip(ids, cells, strict=True)) for event, cells in event_rows(known)},
         "capabilities": {
             what: dict(zip(ids, cells, strict=True)) for what, cells in capability_rows(known)
+        },
+        "builtins": {
+            name: dict(zip(ids, cells, strict=True)) for name, cells in builtin_rows(known)
         },
         "cells": {each.support.id: _cells(each) for each in known},
     }
@@ -304,10 +330,13 @@ def _cells(platform: Platform) -> dict[str, dict[str, Any]]:
 def as_markdown(known: Sequence[Platform]) -> str:
     """Tables: capabilities × platforms, how much is proven, events × platforms."""
     heads = [each.support.id for each in known]
+    builtins = list(builtin_rows(known))
     parts = (
         _table("capability", heads, capability_rows(known)),
         _counts(known),
         _table("event", heads, event_rows(known)),
+        _table("builtin", heads, ((n, [Cell(_say(e)) for e in row]) for n, row in builtins)),
+        "".join(f"- {name}: {each.why}.\n" for name, row in builtins for each in row if each.why),
     )
     versions = ", ".join(f"{each.support.client} {each.support.version}" for each in known)
     beyond = [
@@ -374,6 +403,7 @@ def command(events: bool, markdown: bool, as_json: bool) -> None:
 
 def _print(known: list[Platform], events: bool) -> None:
     rows = list(event_rows(known) if events else capability_rows(known))
+    builtins = list(builtin_rows(known))
     width = max(len(name) for name, _ in rows)
     for index, platform in enumerate(known):
         support = platform.support
@@ -383,8 +413,14 @@ def _print(known: list[Platform], events: bool) -> None:
         for name, cells in rows:
             if cells[index].evidence is not None or not events:
                 click.echo(f"  {name:<{width}}  {coloured(cells[index])}")
-        for sentence in support.beyond if not events else ():
+        if events:
+            continue
+        for sentence in support.beyond:
             click.echo(f"  {click.style('out of reach:', fg='yellow')} {sentence}")
+        said = {each.hook: _say(each, why=True) for _, row in builtins for each in [row[index]]}
+        for word in dict.fromkeys(said.values()):
+            names = (name for name in said if said[name] == word)
+            click.echo(f"  builtins, {word}: {', '.join(names)}")
     _print_legend()
 
 

@@ -45,6 +45,11 @@ class Except:
             return None
         return found
 
+    def can_hold(self, key: str, words: Sequence[str]) -> bool:
+        """Whether a key of the condition holds for one of these words."""
+        can_hold = getattr(self._match, "can_hold", None)
+        return can_hold is None or bool(can_hold(key, words))
+
     def why_not(self, event: Event, caller: Caller) -> str:
         """Which keys of the condition do not hold, or which exception does; empty for a match."""
         match = self._match
@@ -67,6 +72,10 @@ class Partly:
     def identity(self) -> object:
         """Equal for equal keys."""
         return self._whole.identity()
+
+    def can_hold(self, key: str, words: Sequence[str]) -> bool:
+        """Whether a key holds for one of these words."""
+        return self._whole.can_hold(key, words)
 
     def find(self, event: Event, caller: Caller) -> Match | None:
         """The match of all, else of a part where a person can be asked about that."""

@@ -173,6 +173,12 @@ class Conditions:
         """Equal for equal keys, whatever the order of alternatives."""
         return self._identity
 
+    def can_hold(self, key: str, words: Iterable[str]) -> bool:
+        """Whether a key such as ``dialect`` holds for one of these words; one not given does."""
+        given = dict(self._identity[0])
+        patterns = dict(zip(filter(given.__contains__, _WORDS), self._words, strict=True))
+        return key not in patterns or patterns[key][1].some(words)
+
     def find(self, event: Event, caller: Caller) -> Match | None:
         """The match, or None."""
         if type(event) is PostToolBatch and event.calls:

@@ -6,6 +6,7 @@ Knows records and the port of installers; must not know any platform, nor how it
 import os
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from hookline.installing.changes import known_targets, reading
@@ -25,7 +26,7 @@ from hookline.model.installing import (
 )
 from hookline.model.line_test import LineReport
 
-__all__ = ["Standing", "has_client", "standing"]
+__all__ = ["Standing", "has_client", "is_installed", "standing"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +95,16 @@ def standing(installer: Installer, machine: Machine, records: Records) -> Standi
         elsewhere=tuple(file for file in recorded_files if file not in known),
         reports=tuple(each for each in tested if isinstance(each, LineReport)),
     )
+
+
+def is_installed(installer: Installer, machine: Machine, records: Records) -> bool:
+    """Whether hookline stands in a file that the platform reads here; nothing is started."""
+    for target in known_targets(installer, machine, records):
+        with suppress(InstallError), reading(target.file):
+            content = look(target.file).content
+            if content is not None and installer.inspect(target, content):
+                return True
+    return False
 
 
 def has_client(installer: Installer, machine: Machine) -> bool | None:

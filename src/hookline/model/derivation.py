@@ -84,7 +84,7 @@ def find_coverage(event: str, support: Support, left_out: Mapping[str, str] = {}
     if heard:
         return Coverage("native", heard)
     if own:
-        return Coverage("none", own, left_out[own[0]])
+        return Coverage("none", own, f"hookline is not installed on {own[0]}: {left_out[own[0]]}")
     derivation = _BY_EVENT.get(event)
     if derivation is not None:
         by = tuple(
@@ -98,7 +98,7 @@ def find_coverage(event: str, support: Support, left_out: Mapping[str, str] = {}
             return Coverage("derived", by, derivation.when)
         if _OF_TOOLS.intersection(derivation.sources):
             return Coverage("none", why=f"{support.client} does not say that a tool failed")
-    return Coverage("none", why=f"{support.client} tells nothing of it")
+    return Coverage("none", why=f"{support.client} has no event for {event}")
 
 
 def _natives(event: str, support: Support) -> tuple[str, ...]:
