@@ -75,6 +75,7 @@ def test_json_has_all_of_a_hook(machine: Machine) -> None:
             "source": f"{machine.config}:3",
             "native": None,
             "not_run_for": [],
+            "agents": {},
             "pinned": [str(machine.project / "guard.sh")],
             "not_pinned": ["what `./guard.sh` sources, imports or starts"],
             "problems": [],
