@@ -270,7 +270,8 @@ def test_the_place_of_a_persons_own_file_is_told_to_the_adapter(machine: Machine
     file.parent.mkdir()
     file.write_text('{"version": 1, "hooks": {"stop": [{"command": "./x"}]}}', encoding="utf-8")
     done = convert(machine, str(file), "--to", "codex", a="cursor")
-    assert f"--file {file}" in done.out
+    assert "--file '~/.cursor/hooks.json'" in done.out
+    assert str(machine.person) not in done.out
 
 
 # ── hookline.yaml ───────────────────────────────────────────────────────────────────────────
