@@ -11,7 +11,7 @@ from typing import Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.merge import disagreements, fit, merge
+from hookline.engine.merge import disagreements, drop_overwritten, fit, merge
 from hookline.engine.plan import Bound, Tier, plan
 from hookline.model.answers import (
     BLOCKING,
@@ -226,7 +226,7 @@ class Engine:
         answers = []
         given: set[Verdict] = set()
         variables = {id(run) for run, said in trail.said if said.rewrite.env}
-        for run, said in _drop_overwritten(trail.said):
+        for run, said in drop_overwritten(trail.said):
             answer = said
             # Variables are input, too: `LD_PRELOAD` turns an allowed command into another one.
             other_env = bool(variables - {id(run)})
@@ -386,19 +386,6 @@ def _news(answer: Answer, earlier: Answer) -> Answer:
     if said_before and answer.verdict is not Verdict.ALLOW:
         fields |= {"verdict": Verdict.PASS, "reason": ""}
     return replace(answer, **fields)
-
-
-def _drop_overwritten(said: Sequence[tuple[Run, Answer]]) -> list[tuple[Run, Answer]]:
-    """The answers without context that a later hook overwrites; never that of a higher layer."""
-    kept = list(said)
-    for place, (run, answer) in enumerate(said):
-        if answer.overwrite_context:
-            layer = run.hook.source.layer
-            kept[:place] = [
-                (each, replace(old, context=()) if each.hook.source.layer >= layer else old)
-                for each, old in kept[:place]
-            ]
-    return kept
 
 
 def _with_one_reason(answer: Answer, run: Run, said: set[Verdict]) -> Answer:

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 from hookline.model.answers import NO_REWRITE, PASS, Answer, Rewrite, Verdict
 from hookline.model.errors import HandlerAnswerError
 from hookline.model.events import Event, ToolEvent
-from hookline.model.outcome import Substitution
+from hookline.model.outcome import Run, Substitution
 from hookline.model.tools import ToolKind
 
-__all__ = ["disagreements", "fit", "merge"]
+__all__ = ["disagreements", "drop_overwritten", "fit", "merge"]
 
 # Pass is the identity: it says nothing. Allow is a grant, and outvoted by any ask, deny or halt.
 _WEIGHT = {
@@ -146,3 +146,16 @@ def _as_text(
         return replace(answer, context=(*answer.context, *texts))
     changed.append(Substitution(was, "notice", why))
     return replace(answer, notice=(*answer.notice, *texts))
+
+
+def drop_overwritten(said: Sequence[tuple[Run, Answer]]) -> list[tuple[Run, Answer]]:
+    """The answers without context that a later hook overwrites; never that of a higher layer."""
+    kept = list(said)
+    for place, (run, answer) in enumerate(said):
+        if answer.overwrite_context:
+            layer = run.hook.source.layer
+            kept[:place] = [
+                (each, replace(old, context=()) if each.hook.source.layer >= layer else old)
+                for each, old in kept[:place]
+            ]
+    return kept
