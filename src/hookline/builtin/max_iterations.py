@@ -13,6 +13,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from hookline.builtin._docker_agent import positive
+from hookline.files import text_of
 from hookline.model.answers import PASS, Answer, deny, halt
 from hookline.model.events import BeforeLlmCall, Event, PreToolUse, SessionEnd
 from hookline.model.memory import is_persons_prompt
@@ -22,6 +23,8 @@ EVENTS: tuple[str, ...] = ("before_llm_call", "pre_tool_use", "user_prompt_submi
 PRIORITY: int = 20
 GUARD: bool = True
 ACTS: tuple[str, ...] = EVENTS
+
+_LONGEST = 16 << 20
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -79,6 +82,4 @@ def _count(event: Event, caller: Caller) -> int:
 
 
 def _read(path: str) -> list[str]:
-    with suppress(FileNotFoundError), open(path, encoding="utf-8") as file:
-        return file.read().splitlines()
-    return []
+    return text_of(path, _LONGEST).splitlines()

@@ -254,10 +254,12 @@ def print_firing(each: Protection) -> None:
     """How many of the person's hooks fire; each of the others has a line already."""
     meant = [covered for covered in each.hooks if covered.fires != "unmeant"]
     fires = [covered for covered in meant if not covered.why]
-    said = f"all {len(meant)}" if fires == meant else f"{len(fires)} of {len(meant)}"
+    said = f"{len(fires)} of {len(meant)} hooks fire"
+    if fires == meant:
+        said = f"all {len(meant)} hooks fire" if len(meant) > 1 else "it fires"
     derived = sum(covered.fires == "derived" for covered in fires)
     if meant:
-        click.echo(f"  {said} hooks fire" + (f", {derived} on derived events" if derived else ""))
+        click.echo(f"  {said}" + (f", {derived} on derived events" if derived else ""))
 
 
 def print_gap(gap: Inactive, word: str = "not active", *, with_step: bool = True) -> None:

@@ -278,6 +278,8 @@ class Daemon:
 
     def _on_closed(self) -> None:
         """The client that started us has gone; without the daemon's place there is nothing left."""
+        if self._home:
+            self._settle()  # the judging thread sent the answer, and this thread hears of both
         if self._claim is None and not self._server.connections:
             self._retire("its client has gone")
 

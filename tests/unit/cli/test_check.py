@@ -98,6 +98,8 @@ def test_json_has_every_file_with_its_state_hooks_problems_and_pins(machine: Mac
         "state": "trusted",
         "hooks": 1,
         "problems": [],
+        "warnings": [],
+        "coverage": [],
         "changed": [],
         "new": [],
         "pins": [

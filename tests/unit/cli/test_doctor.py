@@ -77,7 +77,9 @@ def test_json_has_every_finding_the_counts_and_the_files(machine: Machine) -> No
                 "fix": "write `Stop`",
             }
         ],
-        "protection": [{"dialect": "claude-code", "hooks": 0, "active": False}],
+        "protection": [
+            {"dialect": "claude-code", "hooks": 0, "active": False, "coverage": []},
+        ],
         "counts": {"error": 1, "warning": 0, "note": 0},
         "files": {"claude-code": [str(file)]},
     }
