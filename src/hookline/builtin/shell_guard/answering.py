@@ -1,19 +1,18 @@
-"""From an event to an answer: the quick way out, the findings, the mode, the words for people."""
+"""From an event to an answer: the findings, the mode, the words for people."""
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from hookline.builtin.shell_guard.left_open import LEAVE_OPEN, may_wait
+from hookline.builtin.shell_guard import judging
+from hookline.builtin.shell_guard.left_open import LEAVE_OPEN
 from hookline.builtin.shell_guard.model import Finding
-from hookline.builtin.shell_guard.quick import is_plainly_harmless
-from hookline.builtin.shell_guard.surroundings import is_ordinary
-from hookline.builtin.shell_guard.world import MAX_STEPS, World
+from hookline.builtin.shell_guard.world import World
 from hookline.model.answers import PASS, Answer, Verdict, ask, deny
 from hookline.model.events.base import Event
 from hookline.model.ports import Caller
@@ -32,8 +31,6 @@ __all__ = ["Bearings", "answer", "rehearse"]
 
 # What a model is given to read at most.
 MAX_REASON = 200
-# Nobody's advice takes more than half of what may be done for one event.
-_MOST_STEPS = MAX_STEPS // 2
 _PLAIN = re.compile(r"[\w./:@+=,~^-]+")
 _MAX_LENGTH = 80
 # What publishes, or makes one directory like another, can say first what it would do.
@@ -54,22 +51,8 @@ def answer(command: str, event: Event, caller: Caller, options: "Options") -> An
     if options.allow and not listed and _is_allowed(command, options) and not _joins(command):
         return PASS
     world = _world(event, caller, options)
-    if _leaves_early(command, world, options):
-        return PASS
     worst = _worst(_findings(command, world, options), options)
     return PASS if worst is None else _said(worst, command, world, options)
-
-
-def _leaves_early(
-    command: str,
-    world: World,
-    options: "Options",
-    is_harmless: Callable[[str], bool] = is_plainly_harmless,
-) -> bool:
-    """Whether a closer look at a command would say nothing, wherever its program is listed."""
-    if options.deny or options.protect or (world.left_open and may_wait(command)):
-        return False
-    return is_harmless(command) and is_ordinary(command, world)
 
 
 def _is_allowed(command: str, options: "Options") -> bool:
@@ -82,7 +65,6 @@ def _joins(command: str) -> bool:
 
 
 def _findings(command: str, world: World, options: "Options") -> Iterable[Finding]:
-    judging = _judging()
     if options.allow:
         yield from judging.found_in(command, world, allowed=lambda text: _is_allowed(text, options))
         if options.protect:
@@ -93,14 +75,6 @@ def _findings(command: str, world: World, options: "Options") -> Iterable[Findin
         yield from judging.found_in(command, world)
     if options.deny:
         yield from judging.denied_by(options.deny, command, world)
-
-
-@cache
-def _judging() -> Any:
-    """The families take a while to load, and most commands leave before anyone needs them."""
-    from hookline.builtin.shell_guard import judging
-
-    return judging
 
 
 def _worst(found: Iterable[Finding], options: "Options") -> Finding | None:
@@ -177,18 +151,9 @@ def _visible(words: str, room: int) -> str:
     return shown if len(shown) <= room else f"{shown[: room - 1]}…"
 
 
-# Most advice is the same for all that do such a thing. What it says is harmless wherever it is.
-_is_harmless_advice = lru_cache(256)(is_plainly_harmless)
-
-
 def _is_fine(command: str, world: World, options: "Options") -> bool:
     """A guard that denies its own advice is no help."""
-    if not command:
-        return False
-    # As for any command, unless this event has used up what may be done for it.
-    if world.spent < _MOST_STEPS and _leaves_early(command, world, options, _is_harmless_advice):
-        return True
-    return _worst(_findings(command, world, options), options) is None
+    return bool(command) and _worst(_findings(command, world, options), options) is None
 
 
 def _world(event: Event, caller: Caller, options: "Options") -> World:
