@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -20,7 +20,6 @@ from hookline.shell import split
 
 if TYPE_CHECKING:
     from hookline.builtin.shell_guard import Options
-from stat import S_ISLNK
 
 from hookline.builtin._links import resolved
 from hookline.builtin._paths import homes
@@ -181,7 +180,7 @@ class Bearings:
 
     # Not `cached_property`, whose lock takes longer than a look at the disk.
     __slots__ = (
-        *("_cwd", "_linkless", "_project", "_homes"),
+        *("_cwd", "_project", "_homes"),
         *("_given_home", "_written", "written_project"),
     )
 
@@ -190,15 +189,14 @@ class Bearings:
         self.written_project = caller.project_dir or self._written
         """The project as its caller has it, links and all."""
         self._given_home = caller.env.get("HOME", "")
-        self._cwd = self._linkless = self._project = ""
+        self._cwd = self._project = ""
         self._homes: tuple[str, ...] = ()
 
     @property
     def cwd(self) -> str:
         """The directory in which the command runs."""
         if not self._cwd:
-            self._linkless = resolved(self._written)
-            self._cwd = self._linkless or os.path.normpath(self._written)
+            self._cwd = _real(self._written)
         return self._cwd
 
     @property
@@ -217,14 +215,13 @@ class Bearings:
         return self._homes
 
     def _found_homes(self) -> tuple[str, ...]:
-        here = self.cwd and self._linkless
         given, own = self._given_home, _account_home()
-        home = _real_home(given, here) if given.startswith("/") else ""
+        home = _real(given) if given.startswith("/") else ""
         if given == own:
             return (home or own,)
         # A repository may set an agent's variables, and must not make the system somebody's own.
         found = () if not home or is_of_system(home) else (home,)
-        return (*found, _real_home(own, here))
+        return (*found, _real(own))
 
 
 @cache
@@ -237,31 +234,3 @@ def _account_home() -> str:
 def _real(path: str) -> str:
     """The directory without links, looked up each time: any part of it may have been moved."""
     return resolved(path) or os.path.normpath(path)
-
-
-def _real_home(path: str, here: str) -> str:
-    """The same of a home, in which ``here`` mostly is: above what has no links there are none."""
-    if path != "/" and f"{here}/".startswith(f"{path}/"):
-        return path
-    return path if _is_linkless(path) else _real(path)
-
-
-def _is_linkless(path: str) -> bool:
-    """Whether a path is what it says; homes are near the root, so to look at each part is quick."""
-    steps = _steps_to(path)
-    try:
-        for step in steps:
-            if S_ISLNK(os.lstat(step).st_mode):
-                return False
-    except (OSError, ValueError):
-        return False
-    return bool(steps)
-
-
-@lru_cache(64)  # it is about names alone
-def _steps_to(path: str) -> tuple[str, ...]:
-    """Each directory on the way to a path, and itself; none where it is not written plainly."""
-    if os.path.normpath(path) != path or path.startswith("//"):
-        return ()
-    names = path.split("/")[1:]
-    return tuple("/" + "/".join(names[: at + 1]) for at in range(len(names)))
