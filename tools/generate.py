@@ -1,6 +1,6 @@
 """Writes what is generated from the code and committed: the JSON Schemas, docs/events.md,
 docs/builtins.md, docs/matrix.md, docs/requirements.md, the tables of the dialects, the thin
-clients' last answers and the names of the programs that shell-guard judges.
+clients' last answers.
 
 ``--check`` compares instead.
 """
@@ -12,7 +12,6 @@ from pathlib import Path
 import builtin_pages
 import last_answers
 import msgspec
-import program_names
 import requirements
 import tables
 
@@ -144,7 +143,7 @@ What waits for something that is not built yet, and what is done otherwise on pu
 def generated() -> dict[Path, str]:
     """Every generated file and its text."""
     files = {ROOT / "schemas" / name: rendered(schema) for name, schema in schemas().items()}
-    files |= last_answers.generated() | program_names.generated()
+    files |= last_answers.generated()
     return files | {
         ROOT / "docs" / "events.md": events_page(),
         ROOT / "docs" / "builtins.md": builtin_pages.as_markdown(),

@@ -49,7 +49,7 @@ from hookline.model.hook import (
 from hookline.model.ports import BuiltinModule, HandlerModule, Matcher
 
 if TYPE_CHECKING:
-    from hookline.config.screens import Screen
+    from hookline.config.patterns import Screen
 
 __all__ = ["Entry", "HookCompiler", "Report", "seconds"]
 
@@ -165,7 +165,7 @@ class HookCompiler:
     @cached_property
     def _screen(self) -> "Screen":
         """One for all patterns of the file; many files have none."""
-        from hookline.config.screens import Screen
+        from hookline.config.patterns import Screen
 
         return Screen()
 

@@ -344,7 +344,8 @@ async def _run_waiting(due: _Due) -> Run | None:
     except KeyboardInterrupt:
         raise
     except BaseException as exc:
-        if isinstance(exc, asyncio.CancelledError) and _is_cancelled():
+        task = asyncio.current_task()
+        if isinstance(exc, asyncio.CancelledError) and task is not None and task.cancelling():
             raise  # it is the event that was given up, not the hook that failed
         failed, answer = _explain_failure(hook, event, exc)
     return Run(hook, answer, perf_counter_ns() - due.started, failed, event)
@@ -353,13 +354,6 @@ async def _run_waiting(due: _Due) -> Run | None:
 def _check_type(answer: object) -> None:
     if type(answer) is not Answer:
         raise HandlerAnswerError(f"answered with a {type(answer).__name__}, not an Answer")
-
-
-def _is_cancelled() -> bool:
-    import asyncio
-
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def _unsettled(run: Run) -> Answer:

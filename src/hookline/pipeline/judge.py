@@ -223,7 +223,7 @@ class Memories(Protocol):
         """Keeps what an event has changed. Raises HooklineError."""
 
 
-class Judge(Protocol):
+class HookRunner(Protocol):
     """Whoever runs the hooks of an event: the engine, or one that stands before it."""
 
     async def handle(self, event: Event, caller: Caller) -> Outcome:
@@ -236,7 +236,7 @@ async def judge_in_session(
     *,
     client: Client,
     config: Config,
-    engine: Judge,
+    engine: HookRunner,
     memories: Memories,
     sessions: Sequence[str],
     moments: Moments | None = None,
