@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hookline.builtin.no_workarounds import matching
-from hookline.files import read_regular
+from hookline.files import append_regular, read_regular
 from hookline.model.outcome import Reply
 from hookline.pinning import definitions
 from support.clients.claude_code import obey
@@ -174,6 +174,10 @@ def test_the_reader_takes_a_regular_file_up_to_its_limit_and_nothing_else(tmp_pa
         else:
             with pytest.raises(OSError, match=r"."):
                 read_regular(path, 10)
+            with pytest.raises(OSError, match=r"."):
+                append_regular(path, "x")
+    append_regular(str(tmp_path / "plain"), "6")
+    assert (tmp_path / "plain").read_bytes() == b"123456"
 
 
 def test_an_index_and_a_list_of_servers_that_are_pipes_are_not_waited_for(tmp_path: Path) -> None:

@@ -106,6 +106,14 @@ def test_no_name_of_an_event_in_the_payload_opens_the_gate(
 
 
 @pytest.mark.parametrize(("name", "native"), gates())
+def test_no_slip_on_the_command_line_opens_the_gate(desks: Desks, name: str, native: str) -> None:
+    payload = json.dumps(payload_at(name, native)).encode()
+    for event in (f"{native} ", f" {native}", f"{native}s", f"Pre{native}", "x", "Brandnew"):
+        reply = desks.answer(Case(dialect=name, event=event, payload=payload))
+        assert not find_flaw(Case(dialect=name, event=native, payload=payload), reply), event
+
+
+@pytest.mark.parametrize(("name", "native"), gates())
 def test_what_cannot_be_read_closes_the_gate(desks: Desks, name: str, native: str) -> None:
     own = payload_at(name, native)
     raw = json.dumps(own).encode()

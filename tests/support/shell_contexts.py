@@ -80,6 +80,7 @@ _SIMPLE: Mapping[str, str] = {
     "assignment": "x=$({})",
     "assignment in quotes": 'x="$({})"',
     "assignment before a command": "x=$({}) true",
+    "command after a substitution": "x=$(true) {}",
     "appended assignment": "x+=$({})",
     "array": "a=($({}))",
     "array in quotes": 'a=("b" "$({})")',
@@ -200,6 +201,8 @@ _SIMPLE: Mapping[str, str] = {
     "function with torn parentheses": "f(\\\n)\\\n{{\\\n {}; }}; f",
     "torn keyword of a function": "func\\\ntion f {{ {}; }}; f",
     "torn time": "time\\\n {{ {}; }}",
+    "here-document under a number": "sh /dev/fd/3 3<<'EOF'\n{}\nEOF",
+    "here-document under a number, sourced": ". /dev/fd/3 3<<'EOF'\n{}\nEOF",
     "torn here-document to a shell": "sh <\\\n<'EOF'\n{}\nEOF",
     "after a torn here-document": "cat <\\\n<'E'\n'\nE\n{}",
     "after a torn here-string": "cat <<\\\n< '<<E'\n{}\nE",
@@ -370,6 +373,15 @@ CONTEXTS: Mapping[str, Context] = {
     ),
     "words to complete": lambda code: f"compgen -W {single(f'$({code})')}",
     "two halves": lambda code: f'a={single(code[:4])}; b={single(code[4:])}; eval "$a$b"',
+    "two halves side by side": lambda code: (
+        f'x={single(code[:3])}; y={single(code[3:])}; eval "$x$y"'
+    ),
+    "variable without a prefix": lambda code: f'x={single(f"zz{code}")}; eval "${{x#zz}}"',
+    "variable up to a sign": lambda code: f'x={single(f"zz@{code}")}; eval "${{x#*@}}"',
+    "variable without its end": lambda code: f'x={single(f"{code}zz")}; eval "${{x%zz}}"',
+    "variable from an offset": lambda code: f'x={single(f"zz{code}")}; eval "${{x:2}}"',
+    "variable of a length": lambda code: f'x={single(f"{code}zz")}; eval "${{x:0:{len(code)}}}"',
+    "letters replaced": lambda code: f'x={single(code.replace("r", "@"))}; eval "${{x//@/r}}"',
     "two halves in an array": lambda code: (
         f'a[0]={single(code[:4])}; a[1]={single(code[4:])}; eval "${{a[0]}}${{a[1]}}"'
     ),

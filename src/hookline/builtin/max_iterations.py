@@ -13,7 +13,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from hookline.builtin._docker_agent import positive
-from hookline.files import text_of
+from hookline.files import append_regular, text_of
 from hookline.model.answers import PASS, Answer, deny, halt
 from hookline.model.events import BeforeLlmCall, Event, PreToolUse, SessionEnd
 from hookline.model.memory import is_persons_prompt
@@ -23,8 +23,7 @@ EVENTS: tuple[str, ...] = ("before_llm_call", "pre_tool_use", "user_prompt_submi
 PRIORITY: int = 20
 GUARD: bool = True
 ACTS: tuple[str, ...] = EVENTS
-
-_LONGEST = 16 << 20
+_LARGEST = 8 << 20
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -76,10 +75,9 @@ def _count(event: Event, caller: Caller) -> int:
     call = (event.tool.call_id if isinstance(event, PreToolUse) else "") or event.id
     start = f"{'tool' if is_tool else 'model'} {event.agent.name!a} "
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(f"{start}{call!a}\n")
+    append_regular(path, f"{start}{call!a}\n")
     return len({line for line in _read(path) if line.startswith(start)})
 
 
 def _read(path: str) -> list[str]:
-    return text_of(path, _LONGEST).splitlines()
+    return text_of(path, _LARGEST).splitlines()

@@ -97,4 +97,4 @@ class Support(Struct, frozen=True, kw_only=True):
 
 
 def _plain(name: str) -> str:
-    return name.replace("_", "").replace("-", "").casefold()
+    return "".join(filter(str.isalnum, name)).casefold()

@@ -244,11 +244,17 @@ class JointClient:
         )
 
     def _count_closed(self, reply: Reply, floor: Sequence[Answer]) -> tuple[int, ...]:
-        """How many events a reply closes: of the client named, of the recognised ones, of all."""
-        taken = zip(self._readers, self._test(reply, floor, _is_as_strict), strict=True)
-        closed = [client.dialect.id for client, is_taken in taken if is_taken]
+        """How many gates a reply closes, of the client named, of the recognised ones, of all; and
+        how many take it as it is meant, since another's event may be one that nothing closes."""
+        taken = list(zip(self._readers, self._test(reply, floor, _is_as_strict), strict=True))
+        closed = [
+            client.dialect.id
+            for (client, is_taken), least in zip(taken, floor, strict=True)
+            if is_taken and least.verdict in BLOCKING
+        ]
         recognised = sum(name in self.ids for name in closed)
-        return closed.count(self.callers.named or ""), recognised, len(closed)
+        named = closed.count(self.callers.named or "")
+        return named, recognised, len(closed), sum(is_taken for _, is_taken in taken)
 
     def refuse(self, event: str | None, reason: str) -> Reply:
         """What to say when nothing could be judged, in words that close the gate of each.

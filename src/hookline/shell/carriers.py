@@ -1,5 +1,6 @@
 """Finds the commands and the code that a command carries in its own arguments."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
@@ -70,6 +71,7 @@ SHELLS = (
     "bash", "sh", "zsh", "dash", "ksh", "ksh93", "mksh", "lksh", "oksh", "ash", "fish", "rbash",
     "csh", "tcsh", "yash", "posh", "osh", "elvish", "nu", "xonsh", "rc", "es", "sash", "hush",
 )  # fmt: skip
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/\d+")
 SHELL_OPTIONS = Options(frozenset({"-o", "-O", "+o", "+O", "--rcfile", "--init-file"}), plus=True)
 
 
@@ -91,6 +93,9 @@ def _shell(words: Words) -> Iterator[Inner]:
 def _file(file: Field) -> Iterator[Inner]:
     if file.text in STDIN_NAMES:
         yield Stdin()
+    elif _DESCRIPTOR.fullmatch(file.text):
+        # What was opened under this number; what is not known of it may be anything.
+        yield from (Stdin(), Unseen(file.text))
     elif "<(" in file.text or file.text.startswith(("/dev/", "/proc/")):
         yield Unseen(file.text)
     elif not file.exact and file.text.startswith(("$", "`")):
@@ -193,12 +198,11 @@ def _script(words: Words) -> Iterator[Inner]:
 
 def _su(words: Words) -> Iterator[Inner]:
     parsed = parse(words, _SU)
-    code = _late_code(words, _SU)
     operands = words[parsed.operands :]
-    if code is not None:
-        yield Code(code)
-    elif parsed.has("-u", "--user") and operands:
+    if parsed.has("-u", "--user") and operands:
         yield Argv(operands)
+    elif (code := _late_code(words, _SU)) is not None:
+        yield Code(code)
     else:
         yield Stdin()
 

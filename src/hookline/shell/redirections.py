@@ -75,7 +75,8 @@ class Redirections:
             self._reading.writes_files |= not harmless
             fed = False if operator == "<>" else None
             source = Input([], fed, None if harmless else target)
-        return source if descriptor in (None, "0") else source._replace(texts=[], fed=None), end
+        # A text under another number may be read by that.
+        return source if descriptor in (None, "0") else source._replace(fed=None), end
 
     def _text(self, operator: str, raw: str, target: Field) -> Input:
         if operator == "<<<":

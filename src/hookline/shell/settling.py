@@ -1,11 +1,12 @@
 """Which variables, and which arguments, a command that is sure to run leaves behind."""
 
 import re
+from fnmatch import fnmatchcase
 
 from hookline.shell.fields import Field
 from hookline.shell.script import Command, Script
 
-__all__ = ["SETTERS", "settle"]
+__all__ = ["SETTERS", "cut_value", "settle"]
 
 # ``export`` and its like give variables their values; ``set --`` gives the script its arguments.
 _DECLARES = frozenset({"export", "readonly", "declare", "typeset", "local"})
@@ -17,6 +18,39 @@ _MAX_VALUE = 256
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=", re.ASCII)
 # Options that change nothing about the value; ``-i`` or ``-u`` would.
 _HARMLESS = re.compile(r"-[xrg]+|--")
+
+
+_CUT = re.compile(
+    r"\$\{\w+(?:\[[^]]*\])?(?:(?P<cut>##?|%%?)(?P<end>.*)"
+    r"|(?P<all>//?)(?P<old>[^/*?[]+)(?:/(?P<new>.*))?"
+    r"|:[ ]*(?P<start>-?\d{1,4})[ ]*(?::[ ]*(?P<size>\d{1,4})[ ]*)?"
+    r"|(?P<case>\^\^?|,,?))\}",
+    re.DOTALL,
+)
+
+
+def cut_value(expansion: str, value: str) -> str:
+    """What ``${x#…}`` and its like make of a value; the value itself where that is not known."""
+    found = _CUT.fullmatch(expansion)
+    if found is None or len(value) > _MAX_VALUE:
+        return value
+    if found["cut"]:
+        pattern = found["end"].strip("'\"")
+        cuts = range(len(value) + 1)
+        at_start = found["cut"][0] == "#"
+        longest_first = (len(found["cut"]) == 2) == at_start
+        for cut in reversed(cuts) if longest_first else cuts:
+            if fnmatchcase(value[:cut] if at_start else value[cut:], pattern):
+                return value[cut:] if at_start else value[:cut]
+        return value
+    if found["all"]:
+        old, new = found["old"].strip("'\""), (found["new"] or "").strip("'\"")
+        return value.replace(old, new, -1 if found["all"] == "//" else 1) if old else value
+    if found["start"]:
+        rest = value[int(found["start"]) :]
+        return rest[: int(found["size"])] if found["size"] else rest
+    change = str.upper if found["case"][0] == "^" else str.lower
+    return change(value) if len(found["case"]) == 2 else change(value[:1]) + value[1:]
 
 
 def settle(command: Command, script: Script) -> None:

@@ -15,7 +15,7 @@ from hookline.shell.inner import Argv, Code, Inner, Stdin, without_schedule
 from hookline.shell.model import MAX_BYTES, MAX_DEPTH, STDIN, Redirection, ShellText, SimpleCommand
 from hookline.shell.plain import PlainCommand, plain_commands
 from hookline.shell.script import Command, Script
-from hookline.shell.settling import SETTERS
+from hookline.shell.settling import SETTERS, cut_value
 from hookline.shell.wrappers import unwrap
 from hookline.shell.wrapping import wrapper_named
 
@@ -384,7 +384,10 @@ class _Splitter:
 
     def _possible(self, source: str) -> Iterator[str]:
         """What a text may be with each of its variables put in place, if all have some value."""
-        values = [self._held(each[1] or each[2]) for each in _VARIABLE.finditer(source)]
+        values = [
+            [cut_value(each[0], value) for value in self._held(each[1] or each[2])]
+            for each in _VARIABLE.finditer(source)
+        ]
         for chosen in islice(product(*values), _MAX_CHOICES if values else 0):
             text = _VARIABLE.sub("\0", source)
             for value in chosen:

@@ -143,6 +143,8 @@ class StatementReader:
         command.end = end
         if source.fed is not None:
             command.inputs, command.fed, command.file = source.texts, source.fed, source.file
+        elif match.group(2).startswith("<<") and command.fed is None:
+            command.inputs, command.fed = source.texts, False
         return end
 
     def _argument(self, at: int) -> int:

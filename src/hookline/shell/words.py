@@ -241,7 +241,9 @@ class WordReader:
             return end
         unknown = name or _SPECIAL.match(source, at)
         if unknown is not None:
-            builder.add(unknown.group(), exact=False)
+            # The value of a variable that comes right behind would lengthen the name.
+            apart = name is not None and name[1] and source.startswith("$", name.end())
+            builder.add(f"${{{name[1]}}}" if name and apart else unknown.group(), exact=False)
             return unknown.end()
         if source.startswith(("{", "["), at + 1):
             return self._bracketed(at, builder, quoted=quoted)

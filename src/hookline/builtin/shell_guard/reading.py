@@ -5,7 +5,6 @@ import binascii
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
 
 from msgspec import Struct, structs
 
@@ -169,7 +168,7 @@ def _acts(text: str, shell: ShellText, traces: Traces, world: World) -> tuple[Ac
             runs_in=places.before(command),
             elsewhere=next((name for _, name, _ in carriers if name in _ELSEWHERE), ""),
             carrier=carriers[-1][1] if carriers else "",
-            producers=(acts[-1], *acts[-1].producers) if at and piped[at] else (),
+            producers=_chain(acts, piped[at]),
             inputs=_given(at, carriers, traces),
             variables=traces.variables,
             start=command.start,
@@ -183,6 +182,15 @@ def _acts(text: str, shell: ShellText, traces: Traces, world: World) -> tuple[Ac
             acts[-1] = structs.replace(act, elsewhere=inside)
         carriers.append((command.depth, command.name, at))
     return tuple(acts)
+
+
+def _chain(acts: Sequence[Act], number: int) -> tuple[Act, ...]:
+    """The commands that write what one behind this number reads, with those it has run."""
+    if number < 0:
+        return ()
+    first = acts[number]
+    carried = (each for each in acts[number + 1 :] if each.start == first.start)
+    return (first, *carried, *first.producers)
 
 
 def _alone(command: SimpleCommand, traces: Traces, world: World) -> Act:
@@ -201,16 +209,27 @@ def _alone(command: SimpleCommand, traces: Traces, world: World) -> Act:
     )
 
 
-def _piped(source: bytes, commands: Sequence[SimpleCommand]) -> list[bool]:
-    """Of each command, whether it reads what the one before it writes."""
-    found = [False]
-    for before, after in pairwise(commands):
+def _piped(source: bytes, commands: Sequence[SimpleCommand]) -> list[int]:
+    """Of each command, the number of the one whose output it reads; -1 for none."""
+    found = [-1]
+    for at, after in enumerate(commands[1:], start=1):
+        number = at - 1
+        while (inside := commands[number]).depth > after.depth and inside.end <= after.start:
+            # Substitutions in the words of a command stand between it and what reads it.
+            around = number - 1
+            while around >= 0 and commands[around].depth >= inside.depth:
+                around -= 1
+            if around < 0 or not commands[around].start <= inside.start < commands[around].end:
+                break
+            number = around
+        before = commands[number]
         if before.start == after.start or after.start < before.end:
             # Code inside code has no place of its own: the pipe may be there.
-            found.append(before.depth == after.depth and before.depth > 0)
+            is_piped = before.depth == after.depth and before.depth > 0
         else:
             gap = source[before.end : after.start].decode("utf-8", "replace")
-            found.append(bool(_PIPE.search(gap)) and before.depth <= after.depth)
+            is_piped = bool(_PIPE.search(gap)) and before.depth <= after.depth
+        found.append(number if is_piped else -1)
     return found
 
 

@@ -68,7 +68,8 @@ class CopilotDialect(JsonDialect):
 
     def native_name(self, data: Mapping[str, Any], given: str | None) -> str:
         """The event, in the casing of the payload's keys; a guess, where nobody names it."""
-        name = given or self.read_event_name(data) or guess_name(data)
+        known = given if given and self.support.find(given) else ""
+        name = known or self.read_event_name(data) or guess_name(data) or given
         return match_casing(super().native_name(data, name), data)
 
     def read_event_name(self, data: Mapping[str, Any]) -> str:

@@ -88,8 +88,8 @@ class Kodelet(JsonDialect):
         found = super().decode(payload, event)
         if not isinstance(found, Stop) or not found.agent.depth:
             return found
-        shared = {*found.__struct_fields__} & {*SubagentStop.__struct_fields__}
-        return SubagentStop(**{name: getattr(found, name) for name in shared})
+        names = {*found.__struct_fields__} & {*SubagentStop.__struct_fields__}
+        return SubagentStop(**{name: getattr(found, name) for name in names})
 
     def is_automatic(self, data: Mapping[str, Any], prompt: str) -> bool:
         """The question of a sub-agent comes as a prompt, and no person wrote it."""

@@ -38,7 +38,7 @@ def _awk_program(code: str, act: Act, world: World) -> Iterator[Finding]:
     for match in re.finditer(r"system\s*\(|\|\s*(?=\"|getline)|\"\s*\|\s*getline", code):
         given = call_arguments(code, match.end())
         words = texts_in(given) or texts_in(code[max(0, match.start() - 200) : match.end()])
-        text = " ".join(words[:3])
+        text = re.sub(r"\\([\"\\])", r"\1", " ".join(words[:3]))
         found = list(found_in(text, world, nested=True)) if text else []
         if not text or not found:
             rest = tuple(

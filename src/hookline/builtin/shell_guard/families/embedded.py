@@ -30,6 +30,8 @@ _RULES = re.compile(
     r"[ \t]*[-@+]*"
 )
 _SED_EACH = re.compile(r"(?:.*[;}{\n\d/])?\s*e\s*")
+_FILTERED = ("--use-compress-program", "--to-command", "--info-script", "--checkpoint-action")
+_FILTERS = re.compile(rf"(?:{'|'.join(_FILTERED)})=(?:exec=)?")
 # Libraries and scripts that every program, or every shell, would load first.
 _LOADERS = frozenset({"LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "PERL5OPT"})
 _MULTIPLIED = re.compile(r"([\w:.]+)\s*\(\)\s*\{[^{}]*\1\s*\|\s*\1\s*&")
@@ -50,7 +52,8 @@ def _settings(act: Act, world: World) -> Iterator[Finding]:
 
 
 def _editor(act: Act, world: World) -> Iterator[Finding]:
-    for word in act.words[1:]:
+    typed = (line for text in act.inputs for line in text.splitlines())
+    for word in (*act.words[1:], *typed):
         found = _EDITOR.fullmatch(word)
         if found is not None:
             yield from _code(found[1] or found[2], world)
@@ -87,6 +90,15 @@ def _make(act: Act, world: World) -> Iterator[Finding]:
     for text in rules:
         plain = _MAKE_SHELL.sub("$(", text).replace("$$", "$")
         yield from _code(_RULES.sub("", plain), world)
+
+
+def _archiver(act: Act, world: World) -> Iterator[Finding]:
+    """``tar --checkpoint-action=exec=CODE``, and what its members go through."""
+    for option, word in pairwise(act.words):
+        if found := _FILTERS.match(word):
+            yield from _code(word[found.end() :], world)
+        elif option in ("-I", "-F", *_FILTERED):
+            yield from _code(word.removeprefix("exec="), world)
 
 
 def _tester(act: Act, world: World) -> Iterator[Finding]:
@@ -126,7 +138,7 @@ def _line_editor(act: Act, world: World) -> Iterator[Finding]:
     for text in (*act.words[1:], *act.inputs):
         if _EMPTIES.search(text):
             yield risky("overwrites", act.text, "the script leaves nothing of the file")
-        yield from _editor(act, world)
+    yield from _editor(act, world)
 
 
 def loaded(assigned: tuple[tuple[str, str], ...]) -> Iterator[Finding]:
@@ -153,6 +165,7 @@ FAMILY: Family = {
     **dict.fromkeys(("vi", "vim", "nvim", "view", "ex", "emacs"), _editor),
     **dict.fromkeys(("sed", "gsed"), _sed),
     **dict.fromkeys(("make", "gmake"), _make),
+    **dict.fromkeys(("tar", "gtar", "bsdtar"), _archiver),
     "zip": _tester,
     "npm": _npm,
     "enable": _enable,

@@ -31,6 +31,7 @@ _TALKERS = frozenset({
     "[", "[[", "ack", "ag", "egrep", "fgrep", "find", "gh", "git", "glab", "grep", "ls", "man",
     "rg", "sed", "wc", "which",
 })  # fmt: skip
+_LOCATORS = _TALKERS | {"basename", "command", "dirname", "file", "stat", "type", "xargs"}
 _COPIERS = ("cp", "install", "link", "ln", "mv", "rename", "rsync", "scp")
 _MOVERS = frozenset({"cd", "chdir", "pushd"})
 _CREATORS = (
@@ -60,15 +61,22 @@ _WEAKENS = re.compile(
 _REMOVES = frozenset({"uninstall", "remove"})
 _MOVES = re.compile(
     r"(?:CLAUDE|DOCKER_AGENT|CAGENT)_CONFIG_DIR=|(?:CODEX|COPILOT)_HOME=|GEMINI_CLI_SYS\w+="
+    r"|CLAUDE_CODE_SIMPLE=|KODELET_NO_HOOKS="
 )
+_ROOMS = frozenset({"bwrap", "chroot", "firejail", "proot", "unshare"})
 _MOVES_ALL = re.compile(r"(?:HOME|XDG_\w+_HOME)=")
 _VERBS = frozenset({"trust", "uninstall", "pause", "install", "init", "undo", "approvals"})
+_OPEN = re.compile(r"[$`*?\[{]")
+# Where hookline lies, for another command to do something to it.
+_FOUND = re.compile(
+    r"(?:which|command -[vV]|type -\w+|whereis|readlink|realpath)\b[^)`]*\bhookline\b"
+)
 
 
 def _hookline(act: Act, world: World) -> Iterator[Finding]:
     words = [word for word in act.words[1:] if not word.startswith("-")]
     if (
-        (words[:1] and words[0] in _VERBS)
+        (words[:1] and (words[0] in _VERBS or (not act.exact and _OPEN.search(words[0]))))
         or words[:2] in (["daemon", "stop"], ["daemon", "restart"])
         or words[:2] in (["mcp", "pin"], ["mcp", "forget"])
     ):
@@ -97,6 +105,7 @@ def find_in_text(story: Story) -> Iterator[Finding]:
         elif (
             any(map(_AIM.fullmatch, wrapper))  # `bwrap --bind x ~/.claude`
             or (command.name in _COPIERS and _PROGRAM.search(text))
+            or (command.name not in _LOCATORS and any(map(_FOUND.search, words[1:])))
             or ("hookline" in words and not _REMOVES.isdisjoint(words))
         ):
             yield risky("weakens-guard", text[:100], _GUARDS)
@@ -153,7 +162,10 @@ _UNGUARDED = re.compile(
 
 
 _OTHER_SETTINGS = re.compile(
-    r" --(?:settings|setting-sources|plugin-dir)\b| (?:-c|--config|--enable|--disable)[ =]?\S*hooks"
+    r" --(?:settings|setting-sources|plugin-dir|config-dir|bare|safe-mode|pure"
+    r"|no-(?:hooks|plugins|extensions))\b"
+    r"| (?:-c|--config|--enable|--disable|(?:config|settings) set)[ =]?\S*[hH]ooks"
+    r"| hooks (?:disable|remove|uninstall)\b"
     r"| (?:plugins?|extensions?) (?!list\b|validate\b|--?h)\w[\w-]*"
 )
 
@@ -164,6 +176,8 @@ def _agent(act: Act, world: World) -> Iterator[Finding]:
     if found:
         why = "that agent would ask nobody before it acts"
         yield risky("escalates", f"{act.name} {found}", why, radius="high")
+    if room := next((each for each in act.wrappers if each in _ROOMS), ""):
+        yield risky("weakens-guard", f"{room} {act.name}", "it would find other files there")
     if other := _OTHER_SETTINGS.search(act.text):
         yield risky(
             "weakens-guard", f"{act.name}{other[0]}", "it would use other settings or hooks"

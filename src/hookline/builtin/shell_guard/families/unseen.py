@@ -20,6 +20,7 @@ _INTERPRETERS = frozenset(
 _FETCHERS = frozenset(
     {"curl", "wget", "fetch", "http", "https", "xh", "aria2c", "iwr", "nc", "ncat", "lynx"}
 )
+_NAMERS = frozenset({"cp", "install", "ln", "mv"})
 _FETCHED = re.compile(r"(?:\$\(|<\(|`)\s*(?:sudo\s+)?(?:\S*/)?(?:curl|wget|fetch|iwr|nc|ncat)\b")
 
 # Programs whose output shells are meant to run: set-up lines that every manual has.
@@ -132,8 +133,13 @@ def run_later(acts: Sequence[Act], traces: Traces, world: World) -> Iterator[Fin
     bodies = _bodies(acts, traces)
     if not fetched and not bodies:
         return
+    is_found = any(name == "PATH" for name, _ in traces.assigned)
     for number, act in enumerate(acts):
-        runs = [act.words[0]] if "/" in act.words[0] else []
+        runs = [act.words[0]] if is_found or "/" in act.words[0] else []
+        if act.name in _NAMERS:
+            _rename(act, bodies)
+        if act.name == "hash":
+            runs += act.words[1:]
         if act.name in SHELLS or act.name in _INTERPRETERS or act.name in (".", "source"):
             runs += [word for word in act.words[1:] if not word.startswith("-")]
             runs += traces.read_by.get(number, ())
@@ -144,11 +150,19 @@ def run_later(acts: Sequence[Act], traces: Traces, world: World) -> Iterator[Fin
                     act.text,
                     "it was downloaded a moment ago, and nobody has read it",
                 )
-            for body in bodies.get(_name(word), ()):
+            for body in bodies.get(os.path.basename(word), ()):
                 if act.name in _INTERPRETERS or word.endswith((".py", ".js", ".rb", ".pl", ".php")):
                     yield from judged_code(body, act, world)
                 else:
                     yield from found_in(body, world, nested=True)
+
+
+def _rename(act: Act, bodies: dict[str, tuple[str, ...]]) -> None:
+    """Keep in mind by which other names there is what was written here."""
+    *sources, target = act.words
+    for source in map(os.path.basename, sources):
+        if source in bodies:
+            bodies.setdefault(os.path.basename(target), bodies[source])
 
 
 def _fetches(words: tuple[str, ...]) -> bool:
@@ -178,7 +192,7 @@ def _saved(act: Act) -> Iterator[str]:
 
 
 def _bodies(acts: Sequence[Act], traces: Traces) -> dict[str, tuple[str, ...]]:
-    """What here-documents and echoes put into files."""
+    """What here-documents and echoes put into files, by their names wherever they are."""
     found: dict[str, tuple[str, ...]] = {}
     given = {act.words: act.inputs for act in acts if act.inputs}
     for redirect in traces.redirects:
@@ -189,11 +203,11 @@ def _bodies(acts: Sequence[Act], traces: Traces) -> dict[str, tuple[str, ...]]:
         else:
             texts = given.get(redirect.words, ())
         if texts:
-            key = _name(redirect.target)
+            key = os.path.basename(redirect.target)
             found[key] = (*found.get(key, ()), *texts)
     for act in acts:
         for word in act.words[1:] if act.name == "tee" else ():
-            found[_name(word)] = act.inputs
+            found[os.path.basename(word)] = act.inputs
     return found
 
 
