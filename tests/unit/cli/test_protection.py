@@ -350,11 +350,11 @@ def test_hooks_that_an_agent_never_fires_are_named_and_not_counted(
     machine: Machine, lines: Lines
 ) -> None:
     set_up(machine)
-    machine.trust(ONE + "  - {name: late, on: turn_start, context: x}\n")
+    machine.trust(ONE + "  - {name: late, on: before_llm_call, context: x}\n")
     with lines.look():
         out = machine.call("status").out
     assert number_in(out) == 1
-    assert "Claude Code never fires the events of late" in out
+    assert "`late` never fires in Claude Code" in out
 
 
 def test_every_agent_gets_its_reason_and_a_step_is_named_once(

@@ -96,6 +96,22 @@ BROKEN = {
     "run: if true; then": "correct it",
     "run: [python3, wrong.py]": "correct it",
     "run: ./wrong.py": "correct it",
+    "run: ./env-options.sh": "install no-such-python",
+    "run: ./env-value.sh": "install no-such-python",
+    "run: ./nested.sh": "install /opt/none/python",
+    "run: ./foreign": "built for it",
+    "run: ./utf-16.sh": "built for it",
+    "run: sh scripts": "name the script in it",
+    "run: cat gone.sh | sh": "put it back",
+    "run: cat crlf.sh | sh": r"sed -i 's/\r$//'",
+    "run: sh < crlf.sh": r"sed -i 's/\r$//'",
+    "run: make -f gone.mk": "put it back",
+    "run: '[[ -f ok.sh ]] && ./ok.sh'": "run: [bash, -c,",
+    "run: 'x=$(cat); if [[ $x == *a* ]]; then exit 2; fi'": "run: [bash, -c,",
+    "run: [exit, '2']": "as text",
+    "run: ['$HOME/ok.sh']": "put it back",
+    "python: 'imports.py:f'": "install no_such_package",
+    "python: 'package.gone:f'": "package/gone.py",
     "python: 'gone.py:f'": "put it back",
     "python: 'hooks.py:gone'": "define `gone`",
     "python: 'hooks.py:inner'": "define `inner`",
@@ -168,6 +184,13 @@ FINE = [
     "run: ./globs.sh",
     "run: ./payload.sh",
     "run: ~/ok.sh",
+    "run: ./this-machine",
+    "run: cat ok.sh | sh",
+    "run: bash -c '[[ -f ok.sh ]] && ./ok.sh'",
+    "run: 'echo \"[[ a ]]\" # [[ b ]]'",
+    'run: "cat <<E >&2\\n[[ a ]]\\nE"',
+    "python: 'moves.py:f'",
+    "python: 'package.inner:f'",
     "python: 'hooks.py:f'",
     "python: 'hooks.py:named'",
     "python: 'hooks.py:maybe'",
@@ -184,6 +207,17 @@ PROGRAMS = {
     "no-env.sh": b"#!/usr/bin/env no-such-python\n",
     "env-words.sh": b"#!/usr/bin/env python3 -u\n",
     "env.sh": b"#! /usr/bin/env -S sh -e\nexit 0\n",
+    "env-options.sh": b"#!/usr/bin/env -S -i no-such-python -u\n",
+    "env-value.sh": b"#!/usr/bin/env -S -u HOME A=1 no-such-python\n",
+    "nested.sh": b"#!{project}/no-interpreter.sh\n",
+    "foreign": b"\x7fELF\x02\x01\x01" + b"\0" * 9 + b"\x02\0\xf3\xf3" + b"\0" * 100,
+    "this-machine": Path("/bin/true").read_bytes(),
+    "utf-16.sh": "#!/bin/sh\nexit 0\n".encode("utf-16"),
+    "imports.py": b"import os, no_such_package.part\ndef f(event): ...\n",
+    "moves.py": b"import sys\nsys.path.insert(0, 'scripts')\nimport moved\ndef f(event): ...\n",
+    "scripts/moved.py": b"",
+    "package/__init__.py": b"",
+    "package/inner.py": b"import package, scripts\ndef f(event): ...\n",
     "relative.sh": b"#!sh\n",
     "long.sh": b"#!/usr/bin/" + b"x/../" * 60 + b"env sh\n",
     "scripts/helper": b"#!/bin/sh\nexit 0\n",
@@ -203,7 +237,7 @@ def machine(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Machin
     machine = Machine(tmp_path, capfdbinary)
     for name, content in PROGRAMS.items():
         file = machine.write(name, "", 0o644 if name == "noexec.sh" else 0o755)
-        file.write_bytes(content)
+        file.write_bytes(content.replace(b"{project}", os.fsencode(machine.project)))
     (machine.project / "link.sh").symlink_to("nowhere")
     (machine.person / "ok.sh").write_bytes(PROGRAMS["ok.sh"])
     (machine.person / "ok.sh").chmod(0o755)
