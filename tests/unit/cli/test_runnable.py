@@ -49,6 +49,10 @@ BROKEN = {
     "run: sh < gone.sh": "put it back",
     "run: ./ok.sh < gone.txt": "put it back",
     "run: ./gone.sh | cat": "put it back",
+    "run: ./empty.sh": "put it back",
+    "run: [python3, empty.sh]": "put it back",
+    "run: 'echo \"$(./gone.sh)\"'": "put it back",
+    "run: 'find . -name ok.sh -exec ./gone.sh {} \\;'": "put it back",
     "run: sh ./crlf.sh": r"sed -i 's/\r$//'",
     "run: sh ./scripts": "name the script in it",
     "run: '! ./gone.sh'": "put it back",
@@ -118,7 +122,6 @@ BROKEN = {
     "python: 'wrong.py:f'": "correct it",
     "python: 'no_such_module_here:f'": "no_such_module_here.py",
 }
-EMPTY = "run: ./empty.sh"  # which runs, and checks nothing
 FINE = [
     "run: ./ok.sh",
     "run: [./ok.sh]",
@@ -252,22 +255,21 @@ def config_lines(hooks: list[str]) -> str:
 def test_every_command_shows_every_hook_that_cannot_run_with_its_line_and_fix(
     machine: Machine,
 ) -> None:
-    broken = {**BROKEN, EMPTY: "put it back"}
-    machine.write(machine.config, config_lines([*broken]))
+    machine.write(machine.config, config_lines([*BROKEN]))
     shown = [machine.call("check"), machine.call("trust", "--yes", HOOKLINE_TRUST="all")]
     shown += [machine.call("list"), machine.call("doctor")]
     assert [done.code for done in shown] == [1, 0, 0, 1]
-    for at, fix in enumerate(broken.values()):
+    for at, fix in enumerate(BROKEN.values()):
         where, who = f"{machine.config}:{3 * at + 3}", f"hook `h{at}` cannot run: "
         for done in shown:
             assert where in done.out
             told = done.out.partition(who)[2].split("hook `h")[0]
             assert fix in told, (who, done.out)
     data = machine.call("list", "--json").json["hooks"]
-    assert [len(hook["problems"]) for hook in data] == [1] * len(broken)
+    assert [len(hook["problems"]) for hook in data] == [1] * len(BROKEN)
     assert all(problem["hint"] for hook in data for problem in hook["problems"])
     problems = machine.call("check", "--json").json[0]["problems"]
-    assert [problem["line"] for problem in problems] == [3 * at + 3 for at in range(len(broken))]
+    assert [problem["line"] for problem in problems] == [3 * at + 3 for at in range(len(BROKEN))]
 
 
 def test_what_is_called_broken_fails_and_what_is_not_runs(machine: Machine) -> None:
@@ -279,7 +281,9 @@ def test_what_is_called_broken_fails_and_what_is_not_runs(machine: Machine) -> N
 
 
 def test_a_guard_that_cannot_run_blocks_even_if_its_command_ends_well(machine: Machine) -> None:
-    for hook in ("run: ./gone.sh | cat", "run: sh ./crlf.sh", "run: '! ./gone.sh'"):
+    ends_well = ["run: ./gone.sh | cat", "run: sh ./crlf.sh", "run: '! ./gone.sh'"]
+    ends_well += ["run: ./empty.sh", "run: cat gone.sh | sh", "run: echo $(./gone.sh)"]
+    for hook in ends_well:
         machine.trust(f"version: 1\nhooks:\n  - {{on: pre_tool_use, {hook}}}\n")
         fired = machine.run("fire", "pre_tool_use", "--tool", "shell", "--command", "true")
         assert fired.out.startswith("deny"), hook
