@@ -34,11 +34,11 @@ LARGEST_TABLE = 1 << 16
 SERVE = ("-I", "-m", "hookline", "daemon", "serve", "--fd", "0")
 REASON = (
     b"hookline could not judge this: none of its programs gave an answer. "
-    b"`hookline doctor` says what to mend."
+    b"`hookline doctor` says what to fix."
 )
 UNCONFIGURED = (
     b"hookline: none of its programs gave an answer; nothing is configured here, so nothing was "
-    b"blocked. `hookline doctor` says what to mend.\n"
+    b"blocked. `hookline doctor` says what to fix.\n"
 )
 
 
