@@ -17,11 +17,13 @@ from hookline.client.thin_io import deliver, find_number
 from hookline.config.discover import project_root
 from hookline.engine.engine import Engine
 from hookline.functions import bound_hooks, marks
-from hookline.model.errors import HooklineError
+from hookline.model.errors import HooklineError, UnknownNameError
 from hookline.model.events import Event
+from hookline.model.memory import SessionMemory
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.ports import Caller, Dialect
 from hookline.pipeline.call import refuse
+from hookline.pipeline.derivation import DERIVED, find_moments
 from hookline.pipeline.judge import judge
 
 __all__ = ["Hooks", "main"]
@@ -74,7 +76,19 @@ class Hooks:
         """The outcome of ``event``. A failing hook is part of it, never an exception."""
         if self._app is not None:
             return await judge(event, self._app)
-        return await self._engine.handle(event, self._caller)
+        outcome = await self._engine.handle(event, self._caller)
+        if DERIVED.isdisjoint(self._engine.heard):
+            return outcome
+        try:
+            client = registry.dialect(event.dialect)
+        except UnknownNameError:  # a program's own word, of which nothing can be known
+            return outcome
+        moments = find_moments(self._engine, client, event, first=False)
+        if moments is None:
+            return outcome
+        # Functions alone remember nothing of a session.
+        outcome = await moments.add_beside(outcome, self._caller, SessionMemory())
+        return await moments.add_after(outcome, self._caller)
 
     def fire_sync(self, event: Event) -> Outcome:
         """``fire`` for code that has no event loop."""

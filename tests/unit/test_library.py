@@ -25,6 +25,7 @@ from hookline import (
     hook,
     tool,
 )
+from hookline.model.events import Error, Stop, TurnStart, UserPromptSubmit
 from hookline.testing import assert_denied, assert_passed, shell
 from support.cli import Machine
 
@@ -55,6 +56,27 @@ class TestFunctionsAlone:
         said = hooks.fire_sync(SessionStart()).answer.context
         assert said == ("The staging cluster is down today.",)
         assert_passed(hooks.fire_sync(shell("ls")))
+
+    def test_moments_that_the_platform_does_not_tell_are_derived(self) -> None:
+        @hook("turn_start")
+        def today(event: TurnStart) -> str:
+            return f"today, with {event.derived_from}"
+
+        @hook("stop")
+        def breaks(event: Stop) -> None:
+            raise ValueError("broken")
+
+        heard = []
+
+        @hook("error")
+        def hear(event: Error) -> None:
+            heard.append(event.where)
+
+        hooks = Hooks(today, breaks, hear)
+        prompt = UserPromptSubmit(prompt="go", dialect="codex", native_event="UserPromptSubmit")
+        assert hooks.fire_sync(prompt).answer.context == ("today, with user_prompt_submit",)
+        hooks.fire_sync(Stop())
+        assert heard == ["breaks"]
 
     def test_no_functions_pass_everything(self) -> None:
         assert_passed(Hooks().fire_sync(KUBECTL))

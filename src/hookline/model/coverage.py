@@ -6,7 +6,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.model.derivation import Coverage, find_coverage
+from hookline.model.derivation import Coverage, find_carriers, find_coverage
 from hookline.model.hook import Hook
 from hookline.model.support import Support
 
@@ -66,7 +66,12 @@ def cover_hook(
         events=found,
         lost=tuple(e for e, each in found.items() if not (each.fires or is_builtin)),
     )
-    natives = [name for each in found.values() if each.fires for name in each.by]
+    natives = [
+        name
+        for event, each in found.items()
+        if each.fires
+        for name in (each.by if is_its_own else find_carriers(event, each, support, left_out))
+    ]
     can_hold = getattr(hook.match, "can_hold", lambda key, words: True)
     if not (can_hold("dialect", [support.id]) and (not natives or can_hold("native", natives))):
         return replace(covered, fires="unmeant")

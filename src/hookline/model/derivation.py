@@ -9,9 +9,11 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hookline.model.support import Support
+from hookline.model.events import EVENTS
+from hookline.model.support import EventSupport, Support
 
-__all__ = ["COUNTED", "DERIVATIONS", "Coverage", "Derivation", "find_coverage", "needs_derivation"]
+__all__ = ["COUNTED", "DERIVATIONS", "Coverage", "Derivation"]
+__all__ += ["carries_text", "find_carriers", "find_coverage", "needs_derivation"]
 
 
 class Derivation(Struct, frozen=True):
@@ -81,6 +83,11 @@ def needs_derivation(derivation: Derivation, support: Support) -> bool:
     return derivation.beside_own or not told
 
 
+def carries_text(row: EventSupport) -> bool:
+    """Whether text for the model goes out with this event."""
+    return EVENTS[row.event].takes_context and row.can("context")
+
+
 def find_coverage(
     event: str,
     support: Support,
@@ -124,6 +131,16 @@ def find_coverage(
     elif event == "session_resume" and not support.tells_resume:
         what = "does not say that a session is resumed"
     return Coverage("none", why=f"{support.client} {what}")
+
+
+def find_carriers(
+    event: str, coverage: Coverage, support: Support, left_out: Mapping[str, str] = {}
+) -> tuple[str, ...]:
+    """The native events with which hooks on a canonical one run, and with which they answer."""
+    if (event, coverage.how) != ("post_compact", "derived"):
+        return coverage.by
+    rows = ((name, row) for name, row in support.events.items() if name not in left_out)
+    return tuple(name for name, row in rows if carries_text(row))
 
 
 def _tells_alone(source: str, support: Support) -> bool:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from hookline import registry
 from hookline.engine.engine import Engine
 from hookline.model.answers import Verdict
-from hookline.model.derivation import COUNTED, DERIVATIONS, needs_derivation
+from hookline.model.derivation import COUNTED, DERIVATIONS, carries_text, needs_derivation
 from hookline.model.events import (
     EVENTS,
     AgentStart,
@@ -42,7 +42,7 @@ from hookline.model.memory import SessionMemory, is_own_follow_up
 from hookline.model.outcome import Outcome, Run
 from hookline.model.ports import Caller, Client
 
-__all__ = ["Moments", "derive", "find_moments", "list_untold"]
+__all__ = ["DERIVED", "Moments", "derive", "find_moments", "list_untold"]
 
 E = TypeVar("E", bound=Event)
 # Of a failed tool's output, as much as says what went wrong.
@@ -52,6 +52,8 @@ _ENDS = frozenset({SessionEnd.event_id(), SessionResume.event_id()})
 # What may come with any event, as the session remembers; errors do when one of our hooks failed.
 _FOLLOW_ANY = _ENDS | COUNTED | {PostCompact.event_id()}
 _NOTHING: frozenset[str] = frozenset()
+DERIVED = frozenset(each.event for each in DERIVATIONS)
+"""All that may be derived somewhere."""
 _FOLLOW = {
     EVENTS[source]: frozenset(each.event for each in DERIVATIONS if source in each.sources)
     for source in {source for each in DERIVATIONS for source in each.sources}
@@ -191,7 +193,7 @@ class Moments(Struct, frozen=True):
     def _carries_text(self, event: Event) -> bool:
         """Whether text for the model goes out with this event."""
         row = self.client.support.find(event.native_event)
-        return event.takes_context and row is not None and row.can("context")
+        return row is not None and carries_text(row)
 
     def _continues(self) -> bool:
         """Whether this client goes on when it is told to at its stop."""

@@ -327,3 +327,13 @@ def test_a_session_taken_to_be_over_is_resumed_also_by_its_start(tmp_path: Path)
     memories.write("vscode:s1", SessionMemory(), SessionMemory(over=True))
     assert derived(session.fire("vscode", "SessionStart", source="new")) == ["session_resume"]
     assert derived(session.fire("vscode", "UserPromptSubmit", prompt="go")) == []
+
+
+def test_a_hosted_hook_for_what_succeeds_does_not_run_for_what_failed(tmp_path: Path) -> None:
+    session = Session(tmp_path, "  - {on: stop, deny: x}\ninclude: [.claude]\n")
+    names = ("PostToolUse", "PostToolUseFailure")
+    hooks = {name: [{"hooks": [{"type": "command", "command": LOG}]}] for name in names}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": hooks}), "utf-8")
+    session.fire("gemini", "AfterTool", **FAILED, tool_response={"error": {"message": "e"}})
+    assert [each["hook_event_name"] for each in session.log()] == ["PostToolUseFailure"]
