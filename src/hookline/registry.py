@@ -31,6 +31,7 @@ __all__ = [
     "installer_names",
     "native_events",
     "native_files",
+    "registrations",
     "tools",
     "unheard",
 ]
@@ -175,6 +176,11 @@ def builtin(name: str) -> BuiltinModule:
     if found is None:
         raise UnknownNameError("builtin", name, builtin_names())
     return cast(BuiltinModule, found)
+
+
+def registrations() -> Any:
+    """Takes functions of BaseCoat's contract, which programs register, and has hooks of them."""
+    return import_module("hookline.dialects.basecoat.registering").Registry()
 
 
 @cache

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,6 +78,32 @@ class TestFunctionsAlone:
         assert hooks.fire_sync(prompt).answer.context == ("today, with user_prompt_submit",)
         hooks.fire_sync(Stop())
         assert heard == ["breaks"]
+
+    def test_a_program_registers_functions_of_basecoats_contract(self, tmp_path: Path) -> None:
+        async def load_memory(event: dict[str, Any]) -> dict[str, Any]:
+            memory = f"memory of {event['sessionId']}"
+            return {"action": "injectContext", "additionalContext": [memory]}
+
+        (tmp_path / "hookline.yaml").write_text(
+            "version: 1\nhooks:\n  - {on: session_start, context: of the config}\n", "utf-8"
+        )
+        loaded = Hooks.load(tmp_path, config=tmp_path / "hookline.yaml", env={})
+        for hooks, others in ((Hooks(), set()), (loaded, {"of the config"})):
+            hooks.fire_sync(SessionStart())
+            assert hooks.register("SessionStart", load_memory) is load_memory
+
+            @hooks.register("PreToolUse", priority=10)
+            def guard(event: dict[str, Any]) -> dict[str, Any] | None:
+                is_push = "push -f" in event["tool"]["input"]["command"]
+                return {"action": "block", "reason": "no force"} if is_push else None
+
+            said = hooks.fire_sync(SessionStart(session_id="s1")).answer.context
+            assert set(said) == {"memory of s1"} | others
+            assert_denied(hooks.fire_sync(shell("git push -f")), "no force")
+            assert_passed(hooks.fire_sync(shell("ls")))
+            with pytest.raises(HooklineError, match="BaseCoat has no event `SessionStrat`"):
+                hooks.register("SessionStrat", load_memory)
+            hooks.close()
 
     def test_no_functions_pass_everything(self) -> None:
         assert_passed(Hooks().fire_sync(KUBECTL))
