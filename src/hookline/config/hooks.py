@@ -308,7 +308,7 @@ class HookCompiler:
         ]
         if not names or not events or spec.native is not UNSET:
             return spec
-        if len(names) < len(_each_name(_or(entry.keys.on, []))):
+        if isinstance(entry.keys.on, list) and len(names) < len(entry.keys.on):
             hint = "give it a hook of its own"
             self.report.add(entry.at("on"), f"`{names[0]}` has no canonical event", hint)
         return replace(spec, native=names)

@@ -118,7 +118,7 @@ async def _judge(
     if call is not None and moments is not None and moments.awaits_end:
         from hookline.pipeline.session_end import keep_session_open  # on two platforms only
 
-        keep_session_open(call, event, app)
+        await keep_session_open(call, event, app)
     try:
         outcome = await judge_in_session(
             event,
