@@ -113,7 +113,7 @@ _MATRIX = """# Support matrix
 Generated from each dialect's `support.toml` and `evidence.toml`. Beside yes and no a cell names
 what is said instead, never weaker than what was meant: `deny` for an ask nobody can be asked,
 `feedback` where the output stays and the reason is added, `latch` where every later gate is closed
-until the next prompt.
+until the next prompt, `later` where the session's next event that can carry it does.
 
 - **✓ proven**: a test showed it on the real, unmodified client, under each name of the event that
   `hookline install` writes. `hookline matrix --json` names the client's version and the test.

@@ -71,6 +71,17 @@ def test_a_turn_begins_with_its_prompt_and_its_context_goes_out_with_it(
     assert outcome.answer.context == ("today",)
 
 
+def test_where_a_prompt_carries_no_text_the_result_of_a_tool_does(tmp_path: Path) -> None:
+    session = Session(tmp_path, "  - {on: turn_start, context: today}\n")
+    tool = {"tool_name": "Shell", "tool_input": {"command": "ls"}, "tool_use_id": "t"}
+    cursor = registry.dialect("cursor")
+    first = session.fire("cursor", "beforeSubmitPrompt", prompt="go")
+    assert b"today" not in cursor.encode(first).stdout
+    session.fire("cursor", "preToolUse", **tool)
+    told = [session.fire("cursor", "postToolUse", **tool, tool_output="x") for _ in range(2)]
+    assert [b"today" in cursor.encode(each).stdout for each in told] == [True, False]
+
+
 def test_the_prompts_reply_carries_the_context_of_its_turn(tmp_path: Path) -> None:
     session = Session(tmp_path, "  - {on: turn_start, context: today}\n")
     outcome = session.fire("claude-code", "UserPromptSubmit", prompt="go")
