@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from hookline.functions import (
         hook,
     )
+    from hookline.hook_manager import (
+        HookManager,
+    )
     from hookline.library import (
         Hooks,
         main,
@@ -118,6 +121,7 @@ __all__ = [
     "Event",
     "FileChanged",
     "FollowUpSubmit",
+    "HookManager",
     "HooklineError",
     "Hooks",
     "InstructionsLoaded",
@@ -183,6 +187,7 @@ __all__ = [
 # Where each public name lives; imported on first use, since agents wait for our start-up.
 _HOMES = {
     "hook": "hookline.functions",
+    "HookManager": "hookline.hook_manager",
     "Hooks": "hookline.library",
     "main": "hookline.library",
     "Answer": "hookline.model.answers",
