@@ -6,6 +6,7 @@ from hookline._version import __version__
 
 if TYPE_CHECKING:
     from hookline.functions import hook
+    from hookline.hook_manager import HookManager
     from hookline.library import Hooks, main
     from hookline.model.answers import (
         Answer,
@@ -45,6 +46,7 @@ __all__ = [
     "Event",
     "FileChanged",
     "FollowUpSubmit",
+    "HookManager",
     "HooklineError",
     "Hooks",
     "InstructionsLoaded",
@@ -110,6 +112,7 @@ __all__ = [
 # Where public names live that are no events; imported on first use, since agents wait for us.
 _HOMES = {
     "hookline.functions": {"hook"},
+    "hookline.hook_manager": {"HookManager"},
     "hookline.library": {"Hooks", "main"},
     "hookline.model.answers": {
         *("Answer", "Rewrite", "Verdict", "allow", "ask", "context", "deny", "follow_up", "halt"),

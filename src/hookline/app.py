@@ -142,6 +142,11 @@ class App:
                 self._journal = self.loader.load(place, place).journal
         return self._journal
 
+    def add_functions(self, functions: Sequence[Bound]) -> None:
+        """Run these hooks of the embedding program, too."""
+        self._functions = (*self._functions, *functions)
+        self._engines.clear()
+
     def host(self, *dialects: str) -> None:
         """Run these platforms' own hook files too, wherever they look for them.
 
