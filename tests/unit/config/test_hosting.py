@@ -202,6 +202,22 @@ def test_vscode_looks_nowhere_where_its_settings_say_no(project: Path) -> None:
     assert words_of(project) == set()
 
 
+def test_places_are_switched_by_booleans_and_by_nothing_else(project: Path) -> None:
+    vscode(project / ".github/hooks/a.json", "usual")
+    vscode(project / "ci/b.json", "ci")
+    for value, found in (("null", {"usual"}), ("1", {"usual"}), ('"true"', {"usual", "ci"})):
+        set_in(project, f'"chat.hookFilesLocations": {{".github/hooks": {value}, "ci": {value}}}')
+        assert words_of(project) == found
+
+
+@pytest.mark.parametrize("text", ["", " \n", "// nothing\n", "/* { */ // }", "\ufeff// x"])
+def test_settings_without_a_word_say_nothing(project: Path, text: str) -> None:
+    vscode(project / ".github/hooks/a.json", "usual")
+    set_in(project, '"a": 1')
+    (project / ".vscode/settings.json").write_text(text, encoding="utf-8")
+    assert words_of(project) == {"usual"}
+
+
 def test_an_allow_from_a_place_that_the_workspace_names_does_not_count(project: Path) -> None:
     path = person(project) / "shared/allow.json"
     path.parent.mkdir(parents=True)
