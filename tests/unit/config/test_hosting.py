@@ -390,3 +390,18 @@ def test_a_plugins_hooks_in_its_manifest_run_too(project: Path) -> None:
     (plugin.root / "hooks/hooks.json").rename(plugin.root / "kept.json")
     claude(plugin.root / ".claude-plugin/plugin.json", "${CLAUDE_PLUGIN_ROOT}/guard.sh")
     assert plugin.layers() == {Layer.USER}
+
+
+@pytest.mark.parametrize("hooks", ["./config/more.json", ["./config/more.json", "../away.json"]])
+def test_files_that_a_plugins_manifest_names_are_read_inside_the_plugin(
+    project: Path, hooks: object
+) -> None:
+    plugin = Plugin(project)
+    plugin.enable(True)
+    (plugin.root / "hooks/hooks.json").unlink()
+    claude(plugin.root / "config/more.json", "${CLAUDE_PLUGIN_ROOT}/guard.sh")
+    claude(plugin.root.parent / "away.json", "echo elsewhere >&2; exit 2")
+    manifest = plugin.root / ".claude-plugin/plugin.json"
+    manifest.parent.mkdir()
+    manifest.write_text(json.dumps({"name": "tool", "hooks": hooks}))
+    assert plugin.layers() == {Layer.USER}
