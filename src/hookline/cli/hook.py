@@ -107,9 +107,9 @@ async def _answer(call: Call) -> Reply:
 def _end_sessions(call: Call, code: int, until: float) -> None:
     """Where no daemon does it, and after the answer: the client has that already."""
     with suppress(HooklineError, KeyboardInterrupt):
-        home = call.options.home
+        home = call.options.home or Parts(BriefJournals()).app_for(call).home
         left = until - monotonic()
-        if left > 0 and home and os.path.isdir(os.path.join(home, "open-sessions")):
+        if left > 0 and os.path.isdir(os.path.join(home, "open-sessions")):
             with limit_time(left, lambda: os._exit(code)):
                 run_light(_conclude_sessions(home))
 

@@ -53,6 +53,8 @@ async def keep_session_open(
             dialect=event.dialect,
             argv=tuple(call.argv),
             cwd=event.cwd,
+            transcript_path=event.transcript_path,
+            model=event.model,
             agent=find_agent(call.client_pid or os.getpid()),
             believed={name: call.env[name] for name in believed if name in call.env},
         )
@@ -83,6 +85,8 @@ async def _conclude(
     event = SessionEnd(
         session_id=session.session_id,
         cwd=session.cwd,
+        transcript_path=session.transcript_path,
+        model=session.model,
         dialect=session.dialect,
         reason=why,
         derived_from="silence",

@@ -272,6 +272,8 @@ class OpenSession(Struct, frozen=True, kw_only=True):
     argv: tuple[str, ...]
     """The words of the installed line after ``hookline hook``."""
     cwd: str
+    transcript_path: str = ""
+    model: str = ""
     agent: tuple[int, int] = (0, 0)
     """The number and start of the agent's process; zeros where they are not known."""
     believed: dict[str, str] = {}

@@ -62,15 +62,16 @@ class Machine:
             **more,
         }
 
-    def fire_below_an_agent(self, *start: str, session: str) -> None:
+    def fire_below_an_agent(self, *start: str, session: str, trusts_env: bool = False) -> None:
         """The same by a process of its own, below an agent that ends with it."""
-        options = ["--home", self.home, "--config", str(self.directory / "hookline.yaml")]
+        home = ["--trust-env"] if trusts_env else ["--home", self.home]
+        options = [*home, "--config", str(self.directory / "hookline.yaml")]
         words = [*start, "hook", "vscode", "UserPromptSubmit", *options]
         subprocess.run(
             [sys.executable, "-c", AGENT, shlex.join(words)],
             input=json.dumps(self._payload("UserPromptSubmit", session, prompt="go")),
             text=True,
-            env={"PATH": os.defpath, "HOME": str(self.directory)},
+            env={"PATH": os.defpath, "HOME": str(self.directory), "HOOKLINE_HOME": self.home},
             check=True,
         )
 
@@ -121,6 +122,7 @@ def test_a_session_is_over_when_its_agents_process_is_gone(tmp_path: Path, agent
     assert (event["event"], event["session_id"]) == ("session_end", "s1")
     assert event["derived_from"] == "silence"
     assert event["reason"] == "the agent's process is gone"
+    assert event["transcript_path"].endswith("transcript.json")
 
 
 def test_a_session_is_over_after_half_an_hour_without_an_event_and_not_before(
@@ -254,10 +256,13 @@ def test_a_process_that_nobody_has_asked_after_since_it_ended_is_gone() -> None:
         assert not is_running(process.pid, found.started)
 
 
-def test_without_a_daemon_the_next_process_ends_what_is_over(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, ENDED)
+@pytest.mark.parametrize("trusts_env", [False, True])
+def test_without_a_daemon_the_next_process_ends_what_is_over(
+    tmp_path: Path, trusts_env: bool
+) -> None:
+    machine, start = Machine(tmp_path, ENDED), (sys.executable, "-I", "-m", "hookline")
     for session in ("s1", "s2"):
-        machine.fire_below_an_agent(sys.executable, "-I", "-m", "hookline", session=session)
+        machine.fire_below_an_agent(*start, session=session, trusts_env=trusts_env)
     assert [event["session_id"] for event in machine.told()] == ["s1"]
 
 
