@@ -83,9 +83,11 @@ the platform does send, so that a hook runs wherever its moment exists:
   an event; never because another session starts. The daemon looks each minute and before it goes;
   without a daemon, the next event of any session does. The hooks run then without the agent's
   environment, and nobody reads what they say but the journal. A session that speaks again gets
-  `session_resume`.
+  `session_resume`; if nobody had looked, it is ended first.
 - `error` is also fired when a hook of yours fails, on every platform; a hook that fails on `error`
   fires nothing.
+- `budget_exceeded` and `loop_detected` are fired by builtins that count, beside the event they judged.
+- Gemini CLI tells `PreCompress` before every model call, so `post_compact` fires there as often.
 
 ● the platform's own event, ○ derived, – nothing tells it.
 

@@ -26,7 +26,7 @@ from hookline import (
     hook,
     tool,
 )
-from hookline.model.events import Error, Stop, TurnStart, UserPromptSubmit
+from hookline.model.events import Error, SessionEnd, Stop, TurnStart, UserPromptSubmit
 from hookline.testing import assert_denied, assert_passed, shell
 from support.cli import Machine
 
@@ -104,6 +104,15 @@ class TestFunctionsAlone:
             with pytest.raises(HooklineError, match="BaseCoat has no event `SessionStrat`"):
                 hooks.register("SessionStrat", load_memory)
             hooks.close()
+
+    def test_a_registered_end_of_a_session_is_a_stop_only_where_nothing_else_tells_it(self) -> None:
+        hooks, heard = Hooks(), []
+        hooks.register("SessionEnd", lambda event: heard.append(event["hook"]))
+        for dialect, times in (("claude-code", 0), ("vscode", 1), ("kodelet", 2)):
+            hooks.fire_sync(Stop(dialect=dialect))
+            assert len(heard) == times
+        hooks.fire_sync(SessionEnd())
+        assert heard == ["SessionEnd"] * 3
 
     def test_no_functions_pass_everything(self) -> None:
         assert_passed(Hooks().fire_sync(KUBECTL))

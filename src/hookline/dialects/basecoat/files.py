@@ -19,7 +19,7 @@ from hookline.model.events import Event, PostToolUse, Stop
 from hookline.model.hook import DEFAULT_PRIORITY, HandlerSpec, Hook, Lane, Layer, Start
 from hookline.model.native import NativeEntry, NativeFile, NativeFlaw, NativePlace, Voids, Where
 
-__all__ = ["CHAIN", "FILES", "BaseCoatFiles", "canonical"]
+__all__ = ["CHAIN", "FILES", "BaseCoatFiles", "canonical", "is_moment"]
 
 CHAIN = Lane(name="basecoat", piped=True, deny_ends=True)
 """Each sees what those before it made of the event, and a block is the end."""
@@ -44,6 +44,15 @@ def canonical(name: str) -> tuple[str, ...]:
     own = DIALECT.to_own_name(name)
     row = DIALECT.support.find(own)
     return (row.event, *_ALSO.get(own, ())) if row is not None else ("other",)
+
+
+def is_moment(own: str, event: Event) -> bool:
+    """Whether one of ``canonical(own)`` is the moment of this BaseCoat event."""
+    if own == "SessionEnd":
+        return isinstance(event, Stop) == (event.dialect in _END_WITH_STOP)
+    if own == "OnError" and isinstance(event, PostToolUse):
+        return event.tool.ok is False
+    return True
 
 
 class BaseCoatFiles(Files):
@@ -122,11 +131,7 @@ class BaseCoatFiles(Files):
         """There are no matchers; an error hook sees of finished tools those that failed, and each
         platform has one event for the end of a session.
         """
-        if self.native(entry) == "SessionEnd":
-            return isinstance(event, Stop) == (event.dialect in _END_WITH_STOP)
-        if self.native(entry) == "OnError" and isinstance(event, PostToolUse):
-            return event.tool.ok is False
-        return True
+        return is_moment(self.native(entry), event)
 
     def lane(self, entry: NativeEntry, entries: Sequence[NativeEntry]) -> Lane:
         """One after another."""

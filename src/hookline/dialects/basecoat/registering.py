@@ -9,14 +9,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias, TypeVar, overload
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from hookline.dialects.basecoat import DIALECT
-from hookline.dialects.basecoat.files import CHAIN, FILES, canonical
+from hookline.dialects.basecoat.files import CHAIN, FILES, canonical, is_moment
 from hookline.model.answers import PASS, Answer
 from hookline.model.errors import HandlerAnswerError, IllegalValueError, nearest
-from hookline.model.events import Event, PostToolUse
+from hookline.model.events import Event
 from hookline.model.hook import DEFAULT_PRIORITY, HandlerSpec, Hook, Layer, Source
 from hookline.model.ports import Caller, Match
 
@@ -74,7 +74,7 @@ class Registry:
                 name=name or str(getattr(handler, "__name__", handler)),
                 events=canonical(native),
                 handler=HandlerSpec("python", {"function": _answering(native, handler)}),
-                match=_Failed() if native == "OnError" else None,
+                match=_Moment(native),
                 priority=priority,
                 timeout=timeout,
                 source=Source(
@@ -92,15 +92,18 @@ class Registry:
         return tuple(sorted(self._hooks, key=lambda hook: hook.priority))
 
 
-class _Failed:
-    """Of finished tools only those that failed are errors."""
+class _Moment(Struct, frozen=True):
+    """Platforms tell some of BaseCoat's moments with events that they also send at others."""
+
+    native: str
 
     def find(self, event: Event, caller: Caller) -> Match | None:
-        succeeded = isinstance(event, PostToolUse) and event.tool.ok is not False
-        return None if succeeded else Match()
+        """The match, or None."""
+        return Match() if is_moment(self.native, event) else None
 
     def identity(self) -> object:
-        return _Failed
+        """Equal for the same event."""
+        return self.native
 
 
 def _answering(
