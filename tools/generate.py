@@ -86,7 +86,8 @@ the platform does send, so that a hook runs wherever its moment exists:
   `session_resume`; if nobody had looked, it is ended first.
 - `error` is also fired when a hook of yours fails, on every platform; a hook that fails on `error`
   fires nothing.
-- `budget_exceeded` and `loop_detected` are fired by builtins that count, beside the event they judged.
+- `budget_exceeded` and `loop_detected` are fired by builtins that count, beside the event that they
+  judged.
 - Gemini CLI tells `PreCompress` before every model call, so `post_compact` fires there as often.
 
 ● the platform's own event, ○ derived, – nothing tells it.

@@ -107,9 +107,10 @@ class Moments(Struct, frozen=True):
 
     async def add_beside(self, outcome: Outcome, caller: Caller, memory: SessionMemory) -> Outcome:
         """With what hooks say of the moments that the event brings with it."""
-        ended = outcome.verdict >= Verdict.DENY
+        is_tool = isinstance(outcome.event, ToolEvent)
+        ended = outcome.verdict >= Verdict.DENY if is_tool else self._is_held_back(outcome)
         # What was held back begins nothing.
-        if not ended or isinstance(outcome.event, ToolEvent):
+        if not ended or is_tool:
             for event in self._list_beside(outcome.event, memory):
                 outcome = await self.engine.extend(outcome, event, caller, ended=ended)
         found = dict(one for run in outcome.runs if run.counts for one in run.moments.items())
@@ -137,8 +138,8 @@ class Moments(Struct, frozen=True):
         event = outcome.event
         agent = event.agent.id or event.agent.name
         if PostCompact.event_id() in self.wanted:
-            if isinstance(event, PreCompact) and outcome.verdict < Verdict.DENY:
-                if agent not in memory.compacting:
+            if isinstance(event, PreCompact):
+                if agent not in memory.compacting and not self._is_held_back(outcome):
                     memory = replace(memory, compacting=(*memory.compacting, agent))
             elif agent in memory.compacting and self._carries_text(event):
                 rest = tuple(each for each in memory.compacting if each != agent)
@@ -189,6 +190,12 @@ class Moments(Struct, frozen=True):
                 yield (event.tool.output or "")[:_LONGEST], event.tool.name
             case StopFailure():
                 yield event.error[:_LONGEST], "turn"
+
+    def _is_held_back(self, outcome: Outcome) -> bool:
+        """Whether this client heeds what was to hold the event back."""
+        row = self.client.support.find(outcome.event.native_event)
+        heeds = row is None or row.can("deny") or row.can("halt")
+        return heeds and outcome.verdict >= Verdict.DENY
 
     def _carries_text(self, event: Event) -> bool:
         """Whether text for the model goes out with this event."""

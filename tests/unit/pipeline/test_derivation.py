@@ -213,6 +213,31 @@ def test_a_compaction_is_over_with_the_next_event_that_can_carry_text(tmp_path: 
     assert derived(session.fire("gemini", "BeforeAgent", prompt="go")) == []
 
 
+@pytest.mark.parametrize(
+    ("dialect", "native", "next_one"),
+    [
+        ("vscode", "PreCompact", ("UserPromptSubmit", {"prompt": "go"})),
+        ("copilot", "PreCompact", ("UserPromptSubmit", {"prompt": "go"})),
+        ("gemini", "PreCompress", ("BeforeAgent", {"prompt": "go"})),
+    ],
+)
+def test_what_a_client_does_in_spite_of_a_deny_is_followed_by_its_moments(
+    dialect: str, native: str, next_one: tuple[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    hooks = "  - {on: pre_compact, deny: not now}\n  - {on: post_compact, context: remember}\n"
+    session = Session(tmp_path, hooks)
+    session.fire(dialect, native, trigger="auto")
+    name, payload = next_one
+    assert derived(session.fire(dialect, name, **payload)) == ["post_compact"]
+
+
+def test_a_sub_agent_that_begins_in_spite_of_a_deny_has_begun(tmp_path: Path) -> None:
+    hooks = "  - {on: subagent_start, deny: no}\n  - {on: agent_start, context: x}\n"
+    session = Session(tmp_path, hooks)
+    outcome = session.fire("claude-code", "SubagentStart", agent_id="a", agent_type="helper")
+    assert derived(outcome) == ["", "agent_start"]
+
+
 def test_a_session_without_an_event_of_its_own_starts_with_its_first_prompt(tmp_path: Path) -> None:
     session = Session(tmp_path, "  - {on: session_start, run: 'true'}\n")
     first, second = (
