@@ -11,10 +11,12 @@ from msgspec import Struct
 
 from hookline import registry
 from hookline.app import App
+from hookline.doctoring.coverage import cover
 from hookline.model.answers import PASS, Announcement, deny
 from hookline.model.derivation import DERIVATIONS, find_coverage
 from hookline.model.events import EVENTS
 from hookline.model.events.base import Budget
+from hookline.model.hook import HandlerSpec, Hook
 from hookline.model.memory import SessionMemory
 from hookline.model.outcome import Outcome
 from hookline.pipeline.judge import judge
@@ -373,3 +375,16 @@ def test_a_hosted_hook_for_what_succeeds_does_not_run_for_what_failed(tmp_path: 
     (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": hooks}), "utf-8")
     session.fire("gemini", "AfterTool", **FAILED, tool_response={"error": {"message": "e"}})
     assert [each["hook_event_name"] for each in session.log()] == ["PostToolUseFailure"]
+
+
+def test_coverage_knows_which_builtins_announce_what(monkeypatch: pytest.MonkeyPatch) -> None:
+    bundled = {
+        (event, name)
+        for name in registry.builtin_names()
+        for event in getattr(registry.builtin(name), "FIRES", ())
+    }
+    assert bundled == {(each.event, name) for each in DERIVATIONS for name in each.found_by}
+    hook = Hook(name="h", events=("loop_detected",), handler=HandlerSpec("command", {"run": "x"}))
+    monkeypatch.setattr(registry, "announced", lambda: {"loop_detected": ("meter",)})
+    found = cover(hook, "codex").events["loop_detected"]
+    assert (found.how, found.why.endswith("meter finds it")) == ("derived", True)
