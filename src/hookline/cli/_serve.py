@@ -75,9 +75,14 @@ def responder(parts: Parts) -> Respond:
 
 
 async def _end_sessions(parts: Parts, home: str) -> None:
-    from hookline.pipeline.session_end import conclude_sessions  # by the first minute, not before
+    if _has_open_sessions(home):
+        from hookline.pipeline.session_end import conclude_sessions  # not before it is needed
 
-    await conclude_sessions(parts, home)
+        await conclude_sessions(parts, home)
+
+
+def _has_open_sessions(home: str) -> bool:
+    return os.path.isdir(os.path.join(home, "open-sessions"))
 
 
 async def _turned_away() -> Reply:

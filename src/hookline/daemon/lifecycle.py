@@ -241,8 +241,8 @@ class Daemon:
         self._server.listen(fresh.bind())
 
     async def _look_after_sessions(self) -> None:
-        """On the judging thread: whoever is not the daemon leaves it to the one who is."""
-        if self._look_after_home is not None and self._claim is not None and self._home:
+        """On the judging thread; also by who answers one event where no daemon stays."""
+        if self._look_after_home is not None and self._home:
             await self._look_after_home(self._home)
 
     def _answer_own(self, request: ClientRequest) -> Reply:

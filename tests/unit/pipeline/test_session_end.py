@@ -62,7 +62,9 @@ class Machine:
             **more,
         }
 
-    def fire_below_an_agent(self, *start: str, session: str, trusts_env: bool = False) -> None:
+    def fire_below_an_agent(
+        self, *start: str, session: str, trusts_env: bool = False, **env: str
+    ) -> None:
         """The same by a process of its own, below an agent that ends with it."""
         home = ["--trust-env"] if trusts_env else ["--home", self.home]
         options = [*home, "--config", str(self.directory / "hookline.yaml")]
@@ -71,7 +73,7 @@ class Machine:
             [sys.executable, "-c", AGENT, shlex.join(words)],
             input=json.dumps(self._payload("UserPromptSubmit", session, prompt="go")),
             text=True,
-            env={"PATH": os.defpath, "HOME": str(self.directory), "HOOKLINE_HOME": self.home},
+            env={**env, "PATH": os.defpath, "HOME": str(self.directory)},
             check=True,
         )
 
@@ -90,7 +92,8 @@ class Machine:
             await parts.aclose()
 
     def told(self, what: str = "ended") -> list[dict[str, Any]]:
-        return [json.loads(file.read_text()) for file in self.directory.glob(f"{what}.*")]
+        texts = [file.read_text("utf-8") for file in self.directory.glob(f"{what}.*")]
+        return [json.loads(text) for text in texts if text]  # one may have just been made
 
 
 @pytest.fixture
@@ -256,13 +259,24 @@ def test_a_process_that_nobody_has_asked_after_since_it_ended_is_gone() -> None:
         assert not is_running(process.pid, found.started)
 
 
+def test_where_no_daemon_may_stay_who_answers_the_next_event_ends_what_is_over(
+    tmp_path: Path,
+) -> None:
+    machine, start = Machine(tmp_path, ENDED), fastest(sys.executable)
+    for session in ("s1", "s2"):
+        machine.fire_below_an_agent(*start, session=session, HOOKLINE_NO_DAEMON="1")
+    ended = eventually(machine.told)  # by the second, which may see its own agent go
+    assert "s1" in [event["session_id"] for event in ended]
+
+
 @pytest.mark.parametrize("trusts_env", [False, True])
 def test_without_a_daemon_the_next_process_ends_what_is_over(
     tmp_path: Path, trusts_env: bool
 ) -> None:
     machine, start = Machine(tmp_path, ENDED), (sys.executable, "-I", "-m", "hookline")
     for session in ("s1", "s2"):
-        machine.fire_below_an_agent(*start, session=session, trusts_env=trusts_env)
+        home = {"HOOKLINE_HOME": machine.home} if trusts_env else {}
+        machine.fire_below_an_agent(*start, session=session, trusts_env=trusts_env, **home)
     assert [event["session_id"] for event in machine.told()] == ["s1"]
 
 
