@@ -30,7 +30,7 @@ PAYLOAD = {
     "tool_input": {"command": "git push --force origin main", "description": "push"},
     "tool_use_id": "toolu_1",
 }
-COLD, WARM = 131, 66
+COLD, WARM = 127, 63
 
 
 def entered(run: Callable[[], object]) -> set[str]:

@@ -1,7 +1,7 @@
 """Where links lead: what a path is once all of them are followed, with few looks at the disk."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from stat import S_ISLNK
 
 __all__ = ["Links", "resolved", "spellings"]
@@ -9,18 +9,15 @@ __all__ = ["Links", "resolved", "spellings"]
 # Where the system tells of an open file where it is, one look follows all links of a path.
 _OPEN = os.O_PATH | os.O_CLOEXEC if hasattr(os, "O_PATH") else None
 _SELF = frozenset({"", ".", ".."})
-_MAX_LEVELS = 16
 
 
 class Links:
     """Follows the links of one event's paths; a directory is looked up once for all of them."""
 
-    __slots__ = ("_folders", "_known")
+    __slots__ = ("_folders",)
 
-    def __init__(self, known: Iterable[str] = ()) -> None:
-        """``known`` are directories that many of the paths are in."""
+    def __init__(self) -> None:
         self._folders = {"": ""}
-        self._known = frozenset(known)
 
     def followed(self, path: str) -> str:
         """A whole path as `os.path.realpath` has it; empty where no file can have that name."""
@@ -32,32 +29,11 @@ class Links:
         except (OSError, ValueError):
             return ""
 
-    def resolved(self, path: str) -> str:
-        """A directory as `resolved` has it, looked up once where it is one of the known."""
-        return self.folder(path) if path in self._known else resolved(path)
-
     def folder(self, path: str) -> str:
         """The same of the directory that others lie in; raises OSError or ValueError."""
         found = self._folders.get(path)
         if found is None:
-            found = resolved(path) if path in self._known else self._from_above(path)
-            self._folders[path] = found
-        return found
-
-    def _from_above(self, path: str) -> str:
-        """A directory by way of one that many of the paths are in, if it is in one too."""
-        for known in self._known:
-            if path.startswith(f"{known}/"):
-                names = path[len(known) + 1 :].split("/")
-                if len(names) <= _MAX_LEVELS and _SELF.isdisjoint(names):
-                    return self._below(known, names)
-        return _followed(path)
-
-    def _below(self, at: str, names: Sequence[str]) -> str:
-        found = self.folder(at)
-        for name in names:
-            at = f"{at}/{name}"
-            found = self._folders[at] = self._folders.get(at) or _entry(found, name)
+            found = self._folders[path] = _followed(path)
         return found
 
 
@@ -70,13 +46,13 @@ def resolved(path: str) -> str:
         return ""
 
 
-def spellings(directories: Iterable[str], look: Callable[[str], str] = resolved) -> tuple[str, ...]:
+def spellings(directories: Iterable[str]) -> tuple[str, ...]:
     """Whole paths among these, as they are written and as they resolve."""
     found: dict[str, None] = {}
     for path in dict.fromkeys(directories):
         if path.startswith("/"):
             found[_tidy(os.path.normpath(path))] = None
-            found[look(path)] = None
+            found[resolved(path)] = None
     found.pop("", None)
     return tuple(found)
 

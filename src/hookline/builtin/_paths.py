@@ -3,14 +3,14 @@
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from hookline.builtin._links import Links, resolved, spellings
+from hookline.builtin._links import Links, spellings
 from hookline.model.ports import Caller
 
 __all__ = [
@@ -89,25 +89,19 @@ class Names:
 class Roots:
     """The directories that patterns count from; few events need a look at where they are."""
 
-    def __init__(
-        self,
-        projects: Iterable[str] = (),
-        homes: Iterable[str] = (),
-        look: Callable[[str], str] = resolved,
-    ) -> None:
-        """As they are written, and what follows their links."""
+    def __init__(self, projects: Iterable[str] = (), homes: Iterable[str] = ()) -> None:
+        """As they are written."""
         self._given = projects, homes
-        self._look = look
 
     @cached_property
     def projects(self) -> tuple[str, ...]:
         """The project's, as they are written and as they resolve."""
-        return spellings(self._given[0], self._look)
+        return spellings(self._given[0])
 
     @cached_property
     def homes(self) -> tuple[str, ...]:
         """The person's, likewise."""
-        return spellings(self._given[1], self._look)
+        return spellings(self._given[1])
 
 
 class Places(Struct, frozen=True):

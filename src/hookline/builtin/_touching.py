@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from hookline.builtin._links import Links
 from hookline.builtin._paths import Places, Roots, given_homes, normal
 from hookline.builtin._touch_code import Right
 from hookline.builtin._touch_shell import Touch, shell_touches
@@ -46,9 +45,7 @@ def places_of(event: ToolEvent, caller: Caller) -> Places:
     bases = (start,) if start.startswith("/") else ()
     if not event.tool.input.keys().isdisjoint(_DIRECTORIES):
         bases = tuple(dict.fromkeys((*bases, *_moved(event, caller, start))))
-    links = Links(bases)
-    roots = Roots((caller.project_dir, event.cwd), given_homes(caller), links.resolved)
-    return Places(bases, roots, links)
+    return Places(bases, Roots((caller.project_dir, event.cwd), given_homes(caller)))
 
 
 def _moved(event: ToolEvent, caller: Caller, start: str) -> Iterator[str]:

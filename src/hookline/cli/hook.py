@@ -8,7 +8,7 @@ wrong here is answered as the platform obeys it: a gate closes.
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -97,11 +97,8 @@ def main_alone(argv: Sequence[str]) -> int:
 
 
 async def _answer(call: Call) -> Reply:
-    parts = Parts(BriefJournals())
-    try:
+    async with aclosing(Parts(BriefJournals())) as parts:
         return await answer(call, parts)
-    finally:
-        await parts.aclose()
 
 
 def _end_sessions(call: Call, code: int, until: float) -> None:
@@ -117,11 +114,8 @@ def _end_sessions(call: Call, code: int, until: float) -> None:
 async def _conclude_sessions(home: str) -> None:
     from hookline.pipeline.session_end import conclude_sessions
 
-    parts = Parts(BriefJournals())
-    try:
+    async with aclosing(Parts(BriefJournals())) as parts:
         await conclude_sessions(parts, home)
-    finally:
-        await parts.aclose()
 
 
 def _begin(call: Call) -> Exchange:

@@ -61,7 +61,6 @@ def compile_natives(
     kit: Kit,
     *,
     project_dir: str,
-    layer: Layer = Layer.INCLUDE,
 ) -> tuple[ConfigFile, ...]:
     """Native files as compiled files; those of one platform are read together, as it does.
 
@@ -82,13 +81,13 @@ def compile_natives(
         raise ConfigError(unreadable)
     compiled: dict[str, ConfigFile] = {}
     for platform, read in by_platform.items():
-        hooks = platform.hooks(read, layer=layer, project_dir=project_dir)
+        hooks = platform.hooks(read, layer=Layer.INCLUDE, project_dir=project_dir)
         flaws: list[Note] = []
         named = _named([_runnable(hook, kit, flaws) for hook in hooks])
         for file in read:
             compiled[file.path] = ConfigFile(
                 file=file.path,
-                layer=layer,
+                layer=Layer.INCLUDE,
                 project_dir=project_dir,
                 hooks=tuple(hook for hook in named if hook.source.file == file.path),
                 notes=(*_notes(file), *(note for note in flaws if note.file == file.path)),

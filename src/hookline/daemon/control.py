@@ -96,7 +96,7 @@ def stop(home: str, found: LockHolder) -> bool:
                 raise HooklineError(f"process {found.pid} was killed, and its lock is still held")
             return True
     if not wait_until(is_gone, _LAST):
-        raise HooklineError(f"process {found.pid} is is_gone, and its lock is still held")
+        raise HooklineError(f"process {found.pid} is gone, and its lock is still held")
     return False
 
 

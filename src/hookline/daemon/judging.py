@@ -76,9 +76,8 @@ class JudgingThread:
 
     def read_cpu_seconds(self) -> float:
         """How long the thread has computed; 0 where the system does not tell."""
-        ident = (
-            None if self._is_closing else self._thread.ident
-        )  # a clock of its own, while it lives
+        # A clock of its own, while it lives.
+        ident = None if self._is_closing else self._thread.ident
         with suppress(AttributeError, OSError):
             return 0.0 if ident is None else time.clock_gettime(time.pthread_getcpuclockid(ident))
         return 0.0

@@ -75,12 +75,10 @@ class ConfigError(HooklineError):
 class UnknownNameError(ConfigError):
     """No dialect, handler or builtin has this name."""
 
-    def __init__(
-        self, kind: str, name: str, known: Iterable[str], *, file: str = "", line: int = 0
-    ) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
         hint = nearest(name, names) or f"known: {', '.join(names)}"
-        super().__init__([Problem(file or "hookline", line, f"no {kind} is called `{name}`", hint)])
+        super().__init__([Problem("hookline", 0, f"no {kind} is called `{name}`", hint)])
 
 
 class TrustError(HooklineError):

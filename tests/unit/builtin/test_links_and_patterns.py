@@ -43,11 +43,9 @@ parts = st.lists(st.sampled_from((*NAMES, "..", ".", "")), max_size=6)
 
 
 @settings(max_examples=400, deadline=None)
-@given(st.lists(parts, min_size=1, max_size=4), st.lists(parts, max_size=2))
-def test_links_are_followed_as_the_library_follows_them(
-    tree: Path, paths: list[list[str]], known: list[list[str]]
-) -> None:
-    links = Links([str(tree), *("/".join([str(tree), *each]) for each in known)])
+@given(st.lists(parts, min_size=1, max_size=4))
+def test_links_are_followed_as_the_library_follows_them(tree: Path, paths: list[list[str]]) -> None:
+    links = Links()
     for each in paths:
         path = "/".join([str(tree), *each])
         assert links.followed(path) == os.path.realpath(path)
@@ -55,7 +53,6 @@ def test_links_are_followed_as_the_library_follows_them(
 
 def test_what_is_no_path_is_followed_to_nowhere() -> None:
     assert Links().followed("/x/\0") == ""
-    assert Links(["/x\0"]).followed("/a") == "/a"
 
 
 def test_a_link_that_is_turned_elsewhere_is_followed_there(tmp_path: Path) -> None:
@@ -89,7 +86,7 @@ def test_a_directory_whose_parent_was_moved_and_linked_back_is_found_where_it_is
     (tmp_path / "link").symlink_to("x")
     moved = os.path.realpath(tmp_path / "x" / "sub")
     assert spellings([below])[-1] == moved
-    assert Links([below]).followed(f"{below}/file") == f"{moved}/file"
+    assert Links().followed(f"{below}/file") == f"{moved}/file"
 
 
 patterns = st.lists(

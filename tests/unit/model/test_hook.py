@@ -76,10 +76,10 @@ def test_a_config_error_shows_every_problem_with_its_place() -> None:
 
 
 def test_an_unknown_name_comes_with_the_nearest_one_or_with_all() -> None:
-    near = UnknownNameError("builtin", "shel-guard", ["shell-guard", "memory"], file="a", line=2)
+    near = UnknownNameError("builtin", "shel-guard", ["shell-guard", "memory"])
     far = UnknownNameError("builtin", "zzz", ["shell-guard", "memory"])
 
-    assert str(near) == "a:2: no builtin is called `shel-guard` (did you mean `shell-guard`?)"
+    assert str(near) == "hookline: no builtin is called `shel-guard` (did you mean `shell-guard`?)"
     assert str(far) == "hookline: no builtin is called `zzz` (known: memory, shell-guard)"
 
 

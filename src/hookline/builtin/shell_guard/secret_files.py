@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["is_secret", "is_secret_name", "secret_in"]
+__all__ = ["is_secret", "is_secret_name"]
 
 # By the end of a path; a pattern such as `~/.ssh/*` means what is in there.
 _FILES = re.compile(
@@ -45,11 +45,3 @@ def is_secret(path: str) -> bool:
 def is_secret_name(variable: str) -> bool:
     """Whether a variable of this name usually holds one."""
     return bool(_NAMES.search(variable))
-
-
-def secret_in(text: str) -> str:
-    """The first secret file that stands in a text among other words; empty if none does."""
-    for word in re.split(r"[\s'\"(),;|&<>=@]+", text):
-        if word and is_secret(word):
-            return word
-    return ""
