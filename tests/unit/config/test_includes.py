@@ -254,7 +254,7 @@ class TestTrust:
         outcome = trusted.fire(edited=False)
 
         assert outcome.verdict is Verdict.DENY
-        assert any("is not as it was trusted" in text for text in outcome.answer.notice)
+        assert any("changed since you trusted it" in text for text in outcome.answer.notice)
 
     def test_an_edited_script_runs_as_it_was_trusted(self, trusted: Project) -> None:
         trusted.write(".claude/no.sh", YES, 0o755)
