@@ -26,7 +26,6 @@ Need = Literal[
     "OpenCode",
     "Pi",
     "telemetry",
-    "typed calls",
 ]
 
 

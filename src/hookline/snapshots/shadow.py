@@ -225,7 +225,7 @@ class Shadow:
     def restore(self, files: Mapping[str, str]) -> None:
         """Brings files back as they were when `prepare` was told; those without content go.
 
-        Directories that this empties go too, as with git's own commands.
+        Directories that this empties go too, but for the one that the person is in.
         """
         root = os.fsencode(self.root)
         for path in (path for path, said in files.items() if not said):
@@ -234,8 +234,11 @@ class Shadow:
             if os.path.realpath(os.path.dirname(whole)) == os.path.dirname(whole):
                 with suppress(FileNotFoundError, IsADirectoryError):
                     os.unlink(whole)
+                folder = os.path.dirname(whole)
                 with suppress(OSError):
-                    os.removedirs(os.path.dirname(whole))
+                    while folder != root and not os.path.samefile(folder, os.curdir):
+                        os.rmdir(folder)
+                        folder = os.path.dirname(folder)
         private: list[bytes] = []
         for path in (path for path, said in files.items() if said):
             # git would take away whatever is in a directory; only one that is empty may go.

@@ -401,6 +401,20 @@ def test_directories_that_undoing_empties_go_with_their_last_file(work: Work) ->
     assert (work.root / "new" / "deep" / "f").read_text() == "new"
 
 
+def test_the_directory_that_the_person_is_in_stays(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made() -> None:
+        (work.root / "new" / "deep").mkdir(parents=True)
+        (work.root / "new" / "deep" / "f").write_text("new")
+
+    work.during(made)
+    again = Again(work)
+    monkeypatch.chdir(work.root / "new")
+    again.undo()
+    assert list((work.root / "new").iterdir()) == []
+
+
 def test_a_file_that_only_its_owner_may_read_stays_so(work: Work) -> None:
     (work.root / "a").chmod(0o600)
     work.turn(a="two")

@@ -257,7 +257,7 @@ def test_an_event_from_elsewhere_has_the_documented_envelope() -> None:
     event = PostToolUse(
         session_id="s",
         time=when,
-        agent=Agent(name="root"),
+        agent=Agent(name="backend-dev"),
         budget=Budget(used_tokens=1, effective_limit=2),
         tool=done,
     )
@@ -265,7 +265,7 @@ def test_an_event_from_elsewhere_has_the_documented_envelope() -> None:
         "hook": "PostToolUse",
         "timestamp": "2025-04-27T18:42:31Z",
         "sessionId": "s",
-        "agent": "root",
+        "agent": "backend-dev",
         "repository": "",
         "branch": "",
         "cwd": "",
