@@ -87,7 +87,7 @@ def _pairs(
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def command(**given: Any) -> None:
-    """Fire EVENT at the hooks that hold here. Hooks run for real; nothing is recorded.
+    """Send EVENT through the hooks that are active here. They run for real; nothing is recorded.
 
     Without EVENT, one payload is read from stdin; with --jsonl, one from each line.
 

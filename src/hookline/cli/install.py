@@ -109,6 +109,8 @@ def command(
     found = find_protections(open_app(), machine, [each.id for each in chosen])
     for installer, protection in zip(chosen, found, strict=True) if not as_json else ():
         _tell(installer, changes, dry_run)
+        if trust and not problems:
+            click.echo(f"  {installer.support.client} trusts hookline's entries now")
         if not dry_run:
             print_protection(protection, steps)
             print_firing(protection)
@@ -220,7 +222,7 @@ def _tell(installer: Installer, changes: Sequence[Change], dry_run: bool) -> Non
             click.secho(f"{client}: hookline is in {file} now", fg="green")
     click.echo(f"  covers {len(installer.events())} events; --json names them")
     for sentence in installer.support.beyond:
-        click.echo(f"  out of any hook's reach: {sentence}")
+        click.echo(f"  no hook can lift this limit: {sentence}")
 
 
 def _as_json(

@@ -421,6 +421,7 @@ def test_codex_is_asked_for_its_hashes_and_then_runs_our_hooks(
     assert config.read_text().startswith('# mine\nmodel = "x"\n\n[hooks.state.')
     assert machine.call("status", "codex", PATH=path).code == 0
     again = config.read_bytes()
+    assert "Codex trusts hookline's entries now" in done.out
     assert machine.call("install", "codex", "--trust", PATH=path).code == 0
     assert config.read_bytes() == again
 
@@ -557,6 +558,6 @@ def test_install_says_what_no_hook_reaches_and_that_a_version_runs_none(machine:
     program = machine.base / "clients/kodelet"
     program.write_text("#!/bin/sh\necho kodelet version 0.5.36-beta\n")
     done = machine.call("install", "kodelet")
-    assert "out of any hook's reach: Sub-agents of version 0.4 run no hooks" in done.out
+    assert "no hook can lift this limit: Sub-agents of version 0.4 run no hooks" in done.out
     assert "is 0.5.36: since 0.5.0 Kodelet runs no hooks" in done.out
     assert "hooks are active here" not in done.out.replace("0 hooks are active here", "")

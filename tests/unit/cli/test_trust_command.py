@@ -542,7 +542,7 @@ class TestRevoking:
     def test_it_asks_too(self, project: Path) -> None:
         run()
         person = AtTerminal("trust", "--revoke")
-        person.until(b"out of force? [y/N] ")
+        person.until(b"? [y/N] ")
         person.type("n\n")
         assert person.end()[0] == 1
         assert trusted(project) is not None
