@@ -157,7 +157,9 @@ def main(argv: Sequence[str]) -> int:
         reply = run(_answer(options, client, payload, env))
     except HooklineError as error:
         reply = _refuse(client, on, str(error))
-    except (Exception, KeyboardInterrupt) as error:
+    except KeyboardInterrupt:
+        reply = _refuse(client, on, "it was interrupted")
+    except Exception as error:
         reply = _refuse(client, on, f"{type(error).__name__}: {error}")
     # The line round us speaks for a gate when it cannot be heard.
     numbers = find_number(sys.stdout), find_number(sys.stderr)
