@@ -473,6 +473,18 @@ def test_a_dry_run_asks_no_client(machine: Machine) -> None:
     assert machine.call("install", "codex", "--trust", "--dry-run").code == 2
 
 
+def test_trust_is_given_to_those_of_several_agents_that_know_it(
+    machine: Machine, claude: Path, tmp_path: Path
+) -> None:
+    put_codex(tmp_path / "clients")
+    path = f"{tmp_path / 'clients'}:{machine.env['PATH']}"
+    done = machine.call("install", "claude-code", "codex", "--trust", PATH=path)
+    assert done.code == 0, done.err
+    assert claude.exists()
+    assert "Codex trusts hookline's entries now" in done.out
+    assert "Claude Code trusts" not in done.out
+
+
 def test_trust_is_refused_where_there_is_none_to_give(machine: Machine, claude: Path) -> None:
     done = machine.call("install", "claude-code", "--trust")
     assert done.code == 2
