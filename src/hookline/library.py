@@ -62,7 +62,7 @@ class Hooks:
         file that needs no trust, because this program names it.
         """
         if not os.path.isdir(directory):
-            raise HooklineError(f"`{directory}` is no directory, so no config is in force there")
+            raise HooklineError(f"`{directory}` is no directory, so no config is active there")
         hooks = cls(env=env)
         values = hooks._caller.env
         hooks._app = App(

@@ -613,7 +613,7 @@ def test_no_platforms_own_tools_edit_its_settings(name: str, kind: str, tmp_path
     }[kind]
     effect = obeyed(name, event, tmp_path)
     assert effect.does >= Does.BLOCKS
-    assert "guards it" in effect.reason
+    assert "agents may not change" in effect.reason
 
 
 @pytest.mark.parametrize("name", NATIVE)

@@ -45,8 +45,8 @@ class OwnFiles:
         verdict = Verdict.ASK if touch.right is Right.USE else Verdict.DENY
         return Judged(
             verdict,
-            f"`{touch.path}` is where the hooks and settings of {whose} are; "
-            "an agent may not change what guards it. The person can, in an editor",
+            f"`{touch.path}` holds hooks or settings of {whose}, and agents may not change them. "
+            "Ask the user to do it",
         )
 
     def _judge_near(self, touch: Touch, spot: str, forms: str) -> Judged:

@@ -17,6 +17,14 @@ from hookline.model.text import visible
 __all__ = ["main", "run"]
 
 
+_SECTIONS = {
+    "Get protected": "init install status verify doctor uninstall",
+    "Write hooks": "check list fire trust pause convert matrix",
+    "Look back": "log explain replay snapshots undo",
+    "More": "mcp daemon lab trace demo adapt completion hook",
+}
+
+
 def _names() -> list[str]:
     modules = (info.name for info in iter_modules(hookline.cli.__path__))
     return sorted(name for name in modules if not name.startswith("_"))
@@ -27,6 +35,19 @@ class _Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return _names()
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """By topic, each with its whole first sentence."""
+        for title, names in _SECTIONS.items():
+            commands = {name: self.get_command(ctx, name) for name in names.split()}
+            with formatter.section(title):
+                formatter.write_dl(
+                    [
+                        (name, each.get_short_help_str(200))
+                        for name, each in commands.items()
+                        if each
+                    ]
+                )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _names():
@@ -60,8 +81,9 @@ class _Commands(click.Group):
 def main(debug: bool) -> None:
     """Lifecycle hooks for AI agents, written once: allow, ask, deny, rewrite, remember.
 
-    Start with `hookline init`, try a rule with `hookline fire`, see what holds with
-    `hookline list`, and find out why a hook does not fire with `hookline doctor`.
+    Start with `hookline init --user` and `hookline install AGENT`, see what is active with
+    `hookline status`, try a rule with `hookline fire`, and find out why a hook does not fire
+    with `hookline doctor`.
     """
 
 

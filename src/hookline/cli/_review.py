@@ -141,9 +141,7 @@ class Review(Struct, frozen=True):
             "What it would run, ask or allow:",
             [f"{_title(hook)}\n    {text}" for hook, text in self.powers()],
         )
-        yield from _section(
-            "What it would no longer say, or not like this:", map(_title, self.losses())
-        )
+        yield from _section("Removed or changed hooks:", map(_title, self.losses()))
         for change in self.changes():
             yield from _heading(f"{change.path} ({change.state}):")
             yield from self._diff(change)

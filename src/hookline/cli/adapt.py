@@ -157,7 +157,9 @@ def main(argv: Sequence[str]) -> int:
         reply = run(_answer(options, client, payload, env))
     except HooklineError as error:
         reply = _refuse(client, on, str(error))
-    except (Exception, KeyboardInterrupt) as error:
+    except KeyboardInterrupt:
+        reply = _refuse(client, on, "it was interrupted")
+    except Exception as error:
         reply = _refuse(client, on, f"{type(error).__name__}: {error}")
     # The line round us speaks for a gate when it cannot be heard.
     numbers = find_number(sys.stdout), find_number(sys.stderr)
@@ -199,7 +201,7 @@ class _Raw(click.Command):
 @click.command("adapt", cls=_Raw)
 @click.argument("words", nargs=-1, metavar="--from A --event E --to B [OPTIONS] -- COMMAND…")
 def command(words: tuple[str, ...]) -> None:
-    """Ask a hook written for platform A about an event of platform B. `convert` writes such calls.
+    """Run a hook written for platform A on an event of platform B. `convert` writes such calls.
 
     The payload of B is read from stdin, and the answer is B's. The command gets A's payload for
     A's event E, with A's variables, exit codes and rule for failures.

@@ -33,7 +33,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print data for pro
 
 @click.group("daemon")
 def command() -> None:
-    """The process that answers agents' events, so that none of them waits for Python to start.
+    """Start, stop or look at the daemon that answers agents' events, so that none waits for Python.
 
     It starts by itself with the first event, and goes when nothing was asked for half an hour.
     """
@@ -99,7 +99,7 @@ def status(as_json: bool) -> None:
 @click.option("-f", "--follow", is_flag=True, help="Go on with what is written from now on.")
 @_json
 def logs(lines: int, follow: bool, as_json: bool) -> None:
-    """Show what the daemon has written down: its starts and ends, and what went wrong."""
+    """Show the log of the daemon: its starts and ends, and what went wrong."""
     path = log_path(_home())
     for line in _last_lines(path, lines):
         _show(line, as_json)

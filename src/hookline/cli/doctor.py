@@ -50,7 +50,7 @@ def _known(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -
 )
 @click.option("--json", "as_json", is_flag=True, help="Print data for programs.")
 def command(dialects: tuple[str, ...], project: str, files: tuple[str, ...], as_json: bool) -> None:
-    """Find every way in which hooks silently do not fire here, and say how to fix each.
+    """Find hooks that silently do not fire here, and say how to fix each.
 
     Looks at the hook files of all agents, or of the DIALECTs named, at their trust and switches,
     and at hookline's own config. No hook is run and nothing written; of programs only the lines

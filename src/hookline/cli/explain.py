@@ -44,7 +44,7 @@ def command(
     dsn: str | None,
     as_json: bool,
 ) -> None:
-    """Tell all about one event of the journal: ID as `hookline log` shows it, or its beginning.
+    """Show what happened to an event and why: ID as `hookline log` shows it, or its beginning.
 
     Without ID, the last event whose verdict is not pass, or on which some hook said another
     verdict, rewrote the tool's input or variables or the prompt, gave a follow-up or failed. With

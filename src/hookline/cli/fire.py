@@ -18,10 +18,12 @@ from hookline import registry
 from hookline.app import App, open_app
 from hookline.cli._output import print_json, print_outcome
 from hookline.cli._signals import run
+from hookline.config.discover import project_root
 from hookline.config.firing import find_event
 from hookline.model.answers import deny
 from hookline.model.errors import ConfigError, HooklineError
 from hookline.model.events import EVENTS, Event, Other
+from hookline.model.line_test import say_active
 from hookline.model.outcome import Outcome
 from hookline.model.text import visible
 from hookline.pipeline.judge import judge
@@ -87,7 +89,7 @@ def _pairs(
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def command(**given: Any) -> None:
-    """Fire EVENT at the hooks that hold here. Hooks run for real; nothing is recorded.
+    """Send EVENT through the hooks that are active here. They run for real; nothing is recorded.
 
     Without EVENT, one payload is read from stdin; with --jsonl, one from each line.
 
@@ -119,6 +121,9 @@ def command(**given: Any) -> None:
         raise HooklineError(shown["error"])
     else:
         print_outcome(outcome)
+        root = project_root(app.cwd, project_var=None)
+        if not (outcome.runs or app.loader.load(root, app.cwd).hooks):
+            click.echo(f"{say_active(0)}; `hookline status` says why", err=True)
     sys.exit(1 if "error" in shown else 0)
 
 

@@ -109,6 +109,8 @@ def command(
     found = find_protections(open_app(), machine, [each.id for each in chosen])
     for installer, protection in zip(chosen, found, strict=True) if not as_json else ():
         _tell(installer, changes, dry_run)
+        if trust and not problems and isinstance(installer, Trusting):
+            click.echo(f"  {installer.support.client} trusts hookline's entries now")
         if not dry_run:
             print_protection(protection, steps)
             print_firing(protection)
@@ -130,16 +132,17 @@ def _refuse_what_cannot_be(
         raise click.UsageError("--shared is about a project's file: leave --scope user out")
     if trust and dry_run:
         raise click.UsageError("--trust and --dry-run: a dry run asks no client, writes nothing")
-    for each in chosen:
-        if trust and not isinstance(each, Trusting):
-            client = each.support.client
-            raise click.UsageError(f"--trust: {client} has no trust in single hooks to give")
+    if trust and not any(isinstance(each, Trusting) for each in chosen):
+        clients = " and ".join(each.support.client for each in chosen)
+        raise click.UsageError(f"--trust: {clients} cannot be told to trust single hooks")
 
 
 def _trust(chosen: Sequence[Installer], machine: Machine, records: Records) -> list[str]:
     """What could not be trusted; the entries are in place either way."""
     problems = []
     for installer in chosen:
+        if not isinstance(installer, Trusting):
+            continue  # that client trusts whatever stands in its settings
         try:
             give_trust(installer, machine, records)
         except InstallError as error:
@@ -220,7 +223,7 @@ def _tell(installer: Installer, changes: Sequence[Change], dry_run: bool) -> Non
             click.secho(f"{client}: hookline is in {file} now", fg="green")
     click.echo(f"  covers {len(installer.events())} events; --json names them")
     for sentence in installer.support.beyond:
-        click.echo(f"  out of any hook's reach: {sentence}")
+        click.echo(f"  no hook can lift this limit: {sentence}")
 
 
 def _as_json(

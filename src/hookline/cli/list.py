@@ -51,7 +51,7 @@ def command(
     builtins: bool,
     as_json: bool,
 ) -> None:
-    """Show the hooks in force in this directory, in the order in which they run.
+    """Show the hooks that are active in this directory, in the order in which they run.
 
     An enforcing hook can block; an advisory one cannot.
     """

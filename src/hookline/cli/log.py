@@ -51,7 +51,7 @@ Place: TypeAlias = tuple[int, int] | None
 @dsn_option
 @click.option("--json", "lines", is_flag=True, help="One JSON object per line.")
 def command(limit: int, follow: bool, dsn: str | None, lines: bool, **given: Any) -> None:
-    """Show what was written down of events, the newest last.
+    """Show the recorded events, the newest last.
 
     \b
       hookline log --verdict deny --since 2h

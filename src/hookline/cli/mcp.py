@@ -35,7 +35,7 @@ _timeout = click.option(
 
 @click.group("mcp")
 def command() -> None:
-    """What the MCP servers of your agents say of their tools, and whether it is still the same.
+    """Record what the MCP servers of your agents say of their tools, and report changes.
 
     `use: mcp-guard` with `pins: require` holds agents to what you have pinned.
     """

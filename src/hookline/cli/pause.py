@@ -24,7 +24,7 @@ __all__ = ["command"]
 @click.option("--json", "as_json", is_flag=True, help="Print data for programs.")
 @guard_weakening("pause")
 def command(duration: str | None, off: bool, status: bool, yes: bool, as_json: bool) -> None:
-    """Put all hooks but the managed ones out of force for DURATION, such as 90s, 10m or 2h.
+    """Pause all hooks but the managed ones for DURATION, such as 90s, 10m or 2h.
 
     It asks on the terminal, ends by itself after a day at most, and every session is told.
     """
@@ -36,7 +36,7 @@ def command(duration: str | None, off: bool, status: bool, yes: bool, as_json: b
     now = time.time()
     if duration is not None:
         seconds = parse_duration(duration)
-        question = f"Put all hooks but the managed ones out of force for {duration}?"
+        question = f"Pause all hooks but the managed ones for {duration}?"
         confirm(question, weakening=f"hookline was paused for {duration}", yes=yes)
         start_pause(home, seconds, now=now)
     was = read_pause(home)

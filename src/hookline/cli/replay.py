@@ -98,7 +98,7 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Judge recorded events once more and tell what would come out otherwise: a test of a policy.
+    """Re-run recorded events against a config and show which verdicts change.
 
     Only rules are asked, and builtins that do nothing but answer. Any other hook is taken to say
     what it said then, if it is the same still; --run runs it instead. Exits with 0 when nothing

@@ -29,7 +29,7 @@ __all__ = ["command"]
 @click.command("trust")
 @click.argument("paths", nargs=-1, metavar="[PATH]…", type=click.Path())
 @click.option("--list", "list_all", is_flag=True, help="Show everything that is trusted.")
-@click.option("--revoke", is_flag=True, help="Put a config out of force.")
+@click.option("--revoke", is_flag=True, help="Stop trusting a config: none of its hooks runs.")
 @click.option(
     "--yes", is_flag=True, help="Do not ask: for images, before hookline is installed there."
 )
@@ -134,7 +134,7 @@ def _revoke(loader: "Loader", standings: Sequence["Standing"], yes: bool, as_jso
     known = [each.config for each in standings if loader.store.has(each.config)]
     if known:
         names = ", ".join(known)
-        question = f"Put {names} out of force?"
+        question = f"Stop trusting {names}?"
         confirm(question, weakening=f"trust in {names} was revoked", yes=yes)
     for place in known:
         loader.store.revoke(place)

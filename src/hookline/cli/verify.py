@@ -187,7 +187,7 @@ def _standing_here(dialect: str) -> "Line":
     else:
         state = State.SKIPPED
         detail = f"hookline is not installed in it here: `hookline install {dialect}` does it"
-    title = "hookline is in force in your own settings"
+    title = "hookline is active in your own settings"
     return Line(id=_IN_FORCE, title=title, state=state, detail=detail)
 
 

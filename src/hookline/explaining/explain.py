@@ -128,7 +128,7 @@ def _notes(recorded: Recorded, now: _Now) -> Iterator[str]:
     if recorded.config and not now.is_same(recorded):
         yield (
             "The config has changed since, or hookline was paused then or is now: why hooks did "
-            "not run is told by what is in force now."
+            "not run is told by what is active now."
         )
     yield from (note.message for note in now.here.config.notes)
 

@@ -119,7 +119,10 @@ class Inquiry:
             why = "its program, asked first, did not say that it is for"
             return "not-asked", f"{why} `{hook.native}`"
         if self._recorded.config != self._here.config.digest:
-            return "changed", "by the config in force now it would run; that of then was another"
+            return (
+                "changed",
+                "by the config that is active now it would run; that of then was another",
+            )
         if self._recorded.approximate:
             return "unknown", "as the event was stored, redacted or cut, it would run"
         return "unknown", "by all that was written down it should have run"

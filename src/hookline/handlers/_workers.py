@@ -28,7 +28,7 @@ AT_ONCE = 4
 """How many calls may run side by side for one key; further ones wait."""
 IDLE_SECONDS = 60.0
 
-# What was said before this much more was said explains nothing.
+# Only the end of stderr is kept.
 _STDERR_KEPT = 64 * 1024
 # SIGKILL cannot be refused, but a process that waits for a dead disk takes it late.
 _PATIENCE = 0.5

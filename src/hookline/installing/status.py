@@ -65,7 +65,7 @@ def standing(installer: Installer, machine: Machine, records: Records) -> Standi
                 entries = installer.inspect(target, content) if content is not None else ()
         except InstallError as error:
             if recorded:
-                inactive.append(Inactive(str(error), "mend the file, then look again"))
+                inactive.append(Inactive(str(error), "correct that file"))
             continue
         if entries and content is not None:
             installed.append(Installed(target, tuple(entries), content))

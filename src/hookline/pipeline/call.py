@@ -248,9 +248,11 @@ class Exchange:
     def refuse(self, exc: BaseException) -> Reply:
         """What the client is told when there is no outcome."""
         advice = "" if isinstance(exc, DecodeError) else " `hookline doctor` says what to fix."
-        self.failure = (
-            str(exc) if isinstance(exc, HooklineError) else f"{type(exc).__name__}: {exc}"
-        )
+        self.failure = f"{type(exc).__name__}: {exc}"
+        if isinstance(exc, HooklineError):
+            self.failure = str(exc)
+        elif isinstance(exc, KeyboardInterrupt):
+            self.failure, advice = "it was interrupted", ""
         self.outcome = None
         reason = f"hookline could not judge this: {sentence(self.failure)}{advice}"
         return refuse(self.client, self.name, reason)

@@ -206,7 +206,10 @@ def make_plan(
     )
     beyond = tuple(
         Line(
-            id=f"beyond-{number}", title="out of any hook's reach", state=State.CANNOT, detail=each
+            id=f"beyond-{number}",
+            title="a limit of the agent, which no hook can lift",
+            state=State.CANNOT,
+            detail=each,
         )
         for number, each in enumerate(support.beyond if limits else (), 1)
     )

@@ -49,7 +49,7 @@ class TestInClaudeCode(GuardsAsk):
     def test_the_settings_that_hold_the_hooks_are_not_the_agents_to_change(
         self, place: Arena, told: Callable[[str], str]
     ) -> None:
-        assert "what guards" in told(".claude/settings.json")
+        assert "agents may not change" in told(".claude/settings.json")
         settings = Path(place.room.home, ".claude", "settings.json")
         assert "PreToolUse" in settings.read_text(encoding="utf-8")
 

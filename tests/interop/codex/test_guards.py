@@ -64,7 +64,7 @@ class TestInCodex(GuardsAsk):
     def test_the_settings_that_hold_the_hooks_are_not_the_agents_to_change(
         self, place: Arena, told: Callable[[str], str]
     ) -> None:
-        assert "what guards" in told(".codex/config.toml")
+        assert "agents may not change" in told(".codex/config.toml")
         settings = Path(place.room.home, ".codex", "config.toml")
         assert "[features]\n" not in settings.read_text(encoding="utf-8")
 

@@ -155,7 +155,7 @@ def test_what_a_variable_has_moved_is_protected_there(name: str, file: str) -> N
 def test_the_reason_says_what_it_is_and_who_can_change_it(world: World) -> None:
     answer = world.answer(write("~/.codex/config.toml"))
     assert "Codex" in answer.reason
-    assert "person" in answer.reason
+    assert "Ask the user" in answer.reason
 
 
 # ── the defaults ────────────────────────────────────────────────────────────────────────────────
@@ -365,7 +365,9 @@ hooks:
 def test_it_works_from_a_config(world: World) -> None:
     cwd, env = str(world.project), {"HOME": str(world.home)}
     assert_denied(fire(CONFIG, write("generated/x.py", cwd=cwd), env=env), "`generated/`")
-    assert_denied(fire(CONFIG, shell("rm -rf ~/.claude", cwd=cwd), env=env), "guards it")
+    assert_denied(
+        fire(CONFIG, shell("rm -rf ~/.claude", cwd=cwd), env=env), "agents may not change"
+    )
     assert_asked(fire(CONFIG, read("a.csv", cwd=cwd), env=env), "is about to be read")
     assert_passed(fire(CONFIG, write("src/a.py", cwd=cwd), env=env))
 

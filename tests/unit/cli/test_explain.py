@@ -364,11 +364,11 @@ class TestWhyDidMyHookNotRun:
         machine.trust(hooks("name: old, on: stop, run: x", "name: mine, on: pre_tool_use, deny: x"))
         assert why(machine, "mine") == (
             "changed",
-            "by the config in force now it would run; that of then was another",
+            "by the config that is active now it would run; that of then was another",
         )
         told = explained(machine, "--last")
         assert told["same_config"] is False
-        assert any("told by what is in force now" in note for note in told["notes"])
+        assert any("told by what is active now" in note for note in told["notes"])
 
     def test_it_saw_what_an_earlier_hook_had_rewritten(self, machine: Machine) -> None:
         machine.trust(

@@ -52,6 +52,14 @@ def shell(command: str) -> str:
 
 
 class TestOneEvent:
+    def test_where_no_hook_is_active_it_says_so(self, machine: Machine) -> None:
+        words = ("fire", "pre_tool_use", "--tool", "shell", "--command", "rm -rf ~")
+        done = machine.call(*words)
+        assert done.out.startswith("pass")
+        assert "0 hooks are active here: nothing is protected" in done.err
+        machine.trust("version: 1\nhooks:\n  - {on: stop, run: 'true'}\n")
+        assert machine.call(*words).err == ""
+
     def test_the_rule_of_the_docs_denies_with_its_reason_file_and_line(
         self, machine: Machine
     ) -> None:

@@ -421,6 +421,7 @@ def test_codex_is_asked_for_its_hashes_and_then_runs_our_hooks(
     assert config.read_text().startswith('# mine\nmodel = "x"\n\n[hooks.state.')
     assert machine.call("status", "codex", PATH=path).code == 0
     again = config.read_bytes()
+    assert "Codex trusts hookline's entries now" in done.out
     assert machine.call("install", "codex", "--trust", PATH=path).code == 0
     assert config.read_bytes() == again
 
@@ -470,6 +471,18 @@ def test_without_codex_trust_fails_and_the_entries_are_in_place(machine: Machine
 
 def test_a_dry_run_asks_no_client(machine: Machine) -> None:
     assert machine.call("install", "codex", "--trust", "--dry-run").code == 2
+
+
+def test_trust_is_given_to_those_of_several_agents_that_know_it(
+    machine: Machine, claude: Path, tmp_path: Path
+) -> None:
+    put_codex(tmp_path / "clients")
+    path = f"{tmp_path / 'clients'}:{machine.env['PATH']}"
+    done = machine.call("install", "claude-code", "codex", "--trust", PATH=path)
+    assert done.code == 0, done.err
+    assert claude.exists()
+    assert "Codex trusts hookline's entries now" in done.out
+    assert "Claude Code trusts" not in done.out
 
 
 def test_trust_is_refused_where_there_is_none_to_give(machine: Machine, claude: Path) -> None:
@@ -557,6 +570,6 @@ def test_install_says_what_no_hook_reaches_and_that_a_version_runs_none(machine:
     program = machine.base / "clients/kodelet"
     program.write_text("#!/bin/sh\necho kodelet version 0.5.36-beta\n")
     done = machine.call("install", "kodelet")
-    assert "out of any hook's reach: Sub-agents of version 0.4 run no hooks" in done.out
+    assert "no hook can lift this limit: Sub-agents of version 0.4 run no hooks" in done.out
     assert "is 0.5.36: since 0.5.0 Kodelet runs no hooks" in done.out
     assert "hooks are active here" not in done.out.replace("0 hooks are active here", "")

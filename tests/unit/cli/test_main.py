@@ -26,8 +26,9 @@ def test_help_names_every_command_with_what_it_does(machine: Machine, word: str)
     done = machine.call(word)
     assert done.code == 0
     for name in _main._names():
-        assert f"\n  {name} " in done.out
-    assert "Start with `hookline init`" in done.out
+        assert done.out.count(f"\n  {name} ") == 1
+    assert "..." not in done.out.partition("Get protected:")[2]
+    assert "Start with `hookline init" in done.out
     assert "does not fire with `hookline doctor`" in " ".join(done.out.split())
 
 

@@ -428,7 +428,7 @@ def test_settings_of_ones_own_that_are_not_in_force_are_named(machine: Machine) 
     assert machine.call("install", "claude-code").code == 0
     assert machine.call(*words).json["lines"][0] == {
         "id": "in-force",
-        "title": "hookline is in force in your own settings",
+        "title": "hookline is active in your own settings",
         "state": "ok",
         "detail": str(machine.person / ".claude/settings.json"),
         "seconds": 0.0,

@@ -99,7 +99,7 @@ class BaseCoatFiles(Files):
         try:
             root = read_json(content)
         except UnreadableText as error:
-            flaw = NativeFlaw(error.line, error.message, "mend the JSON", Voids.FILE)
+            flaw = NativeFlaw(error.line, error.message, "correct the JSON", Voids.FILE)
             return NativeFile(dialect=self.dialect, path=path, flaws=(flaw,))
         flaws: list[NativeFlaw] = []
         hooks = _hooks(root)

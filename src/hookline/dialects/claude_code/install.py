@@ -24,7 +24,10 @@ class ClaudeCodeSettings(JsonSettings):
     support = ClaudeCode.support
     starts_posix_shell = True
     # The client runs equal lines of several files once.
-    files_shown = "~/.claude/settings.json and .claude/settings*.json"
+    files_shown = (
+        "settings.json in CLAUDE_CONFIG_DIR, else ~/.claude/settings.json; and "
+        ".claude/settings*.json"
+    )
     clients = ("claude",)
     left_out: ClassVar[Mapping[str, str]] = {
         "WorktreeCreate": "with a hook on it the client leaves making the worktree to the hook",

@@ -15,7 +15,7 @@ __all__ = ["MANAGED", "MANAGED_MORE", "read_scoped", "read_settings", "unreadabl
 
 MANAGED = "managed-settings.json"
 MANAGED_MORE = "managed-settings.d"
-_HINT = "until it can be read, Claude Code runs nothing of it"
+_HINT = "correct it: until then Claude Code runs nothing of it"
 
 
 def unreadable(path: str, error: UnreadableText) -> ClaudeFile:

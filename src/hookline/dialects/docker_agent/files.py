@@ -111,7 +111,7 @@ class DockerAgentFiles(Files):
             reader.read(parse_yaml(content))
         except UnreadableText as error:
             message = f"{error.message}: docker-agent does not load the file"
-            flaw = NativeFlaw(error.line, message, "mend the YAML", Voids.FILE)
+            flaw = NativeFlaw(error.line, message, "correct the YAML", Voids.FILE)
             return NativeFile(dialect=self.dialect, path=path, flaws=(flaw,))
         flaws = [*reader.flaws, *(flaw for each in reader.entries for flaw in _dropped(each))]
         return NativeFile(
@@ -246,7 +246,7 @@ def _dropped(entry: NativeEntry) -> list[NativeFlaw]:
     if pattern in {None, "", "*"} or is_pattern(pattern or ""):
         return []
     why = f"the matcher `{(pattern or '')[:60]}` is no regex, so its hooks never run"
-    return [NativeFlaw(entry.line, why, "mend the regex")]
+    return [NativeFlaw(entry.line, why, "correct the regex")]
 
 
 FILES = DockerAgentFiles()

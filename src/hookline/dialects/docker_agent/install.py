@@ -143,7 +143,7 @@ def _refused(installed: Installed) -> Iterator[Inactive]:
     for flaw in FILES.read(installed.target.file, installed.content).flaws:
         if flaw.voids is Voids.FILE:
             why = f"{installed.target.file}, line {flaw.line}: {flaw.message}"
-            yield Inactive(why, flaw.hint or "mend that line")
+            yield Inactive(why, flaw.hint or "fix that line")
     if _shape(installed.target) is Shape.HOOKS:
         for event, node in parse_yaml(installed.content).members.items():
             if event not in {*DIALECT.support.events, *LATER}:

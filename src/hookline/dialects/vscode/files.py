@@ -203,7 +203,7 @@ class _InClaudes(VSCodeFiles):
 _IN_CLAUDES = _InClaudes()
 FILES = VSCodeFiles()
 
-_NOTHING_RUNS = "until it can be read, VS Code runs nothing of it"
+_NOTHING_RUNS = "correct it: until then VS Code runs nothing of it"
 _NOTHING_COUNTS = "until it can be read, nothing that it says of hooks counts"
 
 

@@ -39,7 +39,9 @@ def _rights(act: Act, target: Target, mode: str, *, deep: bool) -> Iterator[Find
     place = target.place
     is_chmod = act.name in ("chmod", "gchmod")
     if place is Place.GUARD:
-        yield fatal("weakens-guard", words, "people change what guards an agent, not agents")
+        yield fatal(
+            "weakens-guard", words, "agents may not change what guards them; ask the user to do it"
+        )
     elif place in _SHARED:
         if deep:
             yield fatal("escalates", words, f"it changes the rights of {place.value}, all of it")

@@ -32,7 +32,9 @@ def written(act: Act, target: Target, words: str, *, adds: bool = False) -> Iter
         if _DISKS.match(target.path):
             yield fatal("overwrites", words, "it writes to a disk itself, below the file system")
     elif place is Place.GUARD:
-        yield fatal("weakens-guard", words, "people change what guards an agent, not agents")
+        yield fatal(
+            "weakens-guard", words, "agents may not change what guards them; ask the user to do it"
+        )
     elif place in _UNOWNED:
         yield from _system(act, target, words, adds=adds)
     elif place is Place.GIT:
@@ -115,7 +117,9 @@ def _mv(act: Act, world: World) -> Iterator[Finding]:
 def _moved(target: Target, to: str, world: World) -> Iterator[Finding]:
     words = f"mv {target.word} {to}"
     if target.place is Place.GUARD:
-        yield fatal("weakens-guard", words, "people change what guards an agent, not agents")
+        yield fatal(
+            "weakens-guard", words, "agents may not change what guards them; ask the user to do it"
+        )
     elif target.place in _UNOWNED or target.place is Place.GIT:
         yield fatal("deletes", words, f"`{target.path}` is {target.place.value}")
     elif (target.place is Place.PROJECT_TOP and (not target.pattern or target.all_of_it)) or (
