@@ -54,7 +54,7 @@ _WEAKENS = lazy(
     r"(?:^|[\s/'\"`(=;&|,\[]|-\w*m)hookline(?:\.exe|\.__main__)?[\s'\",\]]+(?:-[^\s'\",]+[\s'\",]+)*"
     r"(?:trust|uninstall|pause|undo|daemon\W+(?:stop|restart)|mcp\W+(?:pin|forget))\b"
     r"|\bhookline(?:\.| import )(?:cli|config|installing|store|__main__)\b|run_module\(\W*hookline"
-    r"|\bxargs(?: -\S+)* \S*hookline$|HOOKLINE_\w+:?="
+    r"|HOOKLINE_\w+:?=|\bTIOCSTI\b"
 )
 _REMOVES = frozenset({"uninstall", "remove"})
 _MOVES = lazy(
@@ -72,7 +72,8 @@ _FOUND = lazy(r"(?:which|command -[vV]|type -\w+|whereis|readlink|realpath)\b[^)
 def _hookline(act: Act, world: World) -> Iterator[Finding]:
     words = [word for word in act.words[1:] if not word.startswith("-")]
     if (
-        (words[:1] and (words[0] in _VERBS or (not act.exact and _OPEN.search(words[0]))))
+        (not words and "xargs" in act.wrappers)
+        or (words[:1] and (words[0] in _VERBS or (not act.exact and _OPEN.search(words[0]))))
         or words[:2] in (["daemon", "stop"], ["daemon", "restart"])
         or words[:2] in (["mcp", "pin"], ["mcp", "forget"])
     ):
