@@ -29,7 +29,10 @@ _TALKERS = LOOKERS | {
     "[", "[[", "ack", "ag", "egrep", "fgrep", "find", "gh", "git", "glab", "grep", "ls", "man",
     "rg", "sed", "wc", "which",
 }  # fmt: skip
-_LOCATORS = _TALKERS | {"basename", "command", "dirname", "file", "stat", "type", "xargs"}
+_LOCATORS = _TALKERS | {
+    "basename", "command", "dirname", "file", "ldd", "md5sum", "readlink", "realpath", "sha256sum",
+    "stat", "type", "xargs",
+}  # fmt: skip
 _COPIERS = ("cp", "install", "link", "ln", "mv", "rename", "rsync", "scp")
 _MOVERS = frozenset({"cd", "chdir", "pushd"})
 _CREATORS = (
