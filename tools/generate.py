@@ -1,6 +1,6 @@
 """Writes what is generated from the code and committed: the JSON Schemas, docs/events.md,
 docs/builtins.md, docs/matrix.md, docs/requirements.md, the tables of the dialects, the thin
-clients' last answers and the names of the programs that shell-guard judges.
+clients' last answers.
 
 ``--check`` compares instead.
 """
@@ -12,7 +12,6 @@ from pathlib import Path
 import builtin_pages
 import last_answers
 import msgspec
-import program_names
 import requirements
 import tables
 
@@ -20,7 +19,7 @@ from hookline import registry
 from hookline.cli import matrix
 from hookline.config.schema import config_schema
 from hookline.model.answers import Answer
-from hookline.model.derivation import DERIVATIONS, find_coverage
+from hookline.model.derivation import COUNTED, DERIVATIONS, find_coverage
 from hookline.model.events import EVENTS, AnyEvent, Event
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -99,7 +98,8 @@ def _list_derived() -> Iterator[str]:
     yield "|---|---|" + "---|" * len(names)
     marks = {"native": "●", "derived": "○", "none": "–"}
     for each in DERIVATIONS:
-        sources = " or ".join(f"`{source}`" for source in each.sources) or "silence"
+        usual = "what a builtin counts" if each.event in COUNTED else "silence"
+        sources = " or ".join(f"`{source}`" for source in each.sources) or usual
         cells = [
             marks[find_coverage(each.event, registry.dialect(name).support).how] for name in names
         ]
@@ -112,7 +112,7 @@ _MATRIX = """# Support matrix
 Generated from each dialect's `support.toml` and `evidence.toml`. Beside yes and no a cell names
 what is said instead, never weaker than what was meant: `deny` for an ask nobody can be asked,
 `feedback` where the output stays and the reason is added, `latch` where every later gate is closed
-until the next prompt.
+until the next prompt, `later` where the session's next event that can carry it does.
 
 - **✓ proven**: a test showed it on the real, unmodified client, under each name of the event that
   `hookline install` writes. `hookline matrix --json` names the client's version and the test.
@@ -144,7 +144,7 @@ What waits for something that is not built yet, and what is done otherwise on pu
 def generated() -> dict[Path, str]:
     """Every generated file and its text."""
     files = {ROOT / "schemas" / name: rendered(schema) for name, schema in schemas().items()}
-    files |= last_answers.generated() | program_names.generated()
+    files |= last_answers.generated()
     return files | {
         ROOT / "docs" / "events.md": events_page(),
         ROOT / "docs" / "builtins.md": builtin_pages.as_markdown(),

@@ -15,7 +15,7 @@ from hookline.model.ports import Dialect
 
 REASON = (
     "hookline could not judge this: none of its programs gave an answer. "
-    "`hookline doctor` says what to mend."
+    "`hookline doctor` says what to fix."
 )
 
 _C = """/* Generated from the encoders by tools/last_answers.py: run `make generate`. */

@@ -20,13 +20,11 @@ STATEMENTS = ROOT / "tests" / "conformance" / "statements"
 Side = Literal["guest", "host", "install", "both"]
 Need = Literal[
     "agent runtime",
-    "host files",
     "loop detection",
     "MCP",
     "memory",
     "OpenCode",
     "Pi",
-    "session facts",
     "telemetry",
     "typed calls",
 ]

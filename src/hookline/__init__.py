@@ -5,13 +5,9 @@ from typing import TYPE_CHECKING, Any
 from hookline._version import __version__
 
 if TYPE_CHECKING:
-    from hookline.functions import (
-        hook,
-    )
-    from hookline.library import (
-        Hooks,
-        main,
-    )
+    from hookline.functions import hook
+    from hookline.hook_manager import HookManager
+    from hookline.library import Hooks, main
     from hookline.model.answers import (
         Answer,
         Rewrite,
@@ -25,78 +21,10 @@ if TYPE_CHECKING:
         notice,
         rewrite,
     )
-    from hookline.model.errors import (
-        ConfigError,
-        HooklineError,
-    )
-    from hookline.model.events import (
-        AfterLlmCall,
-        Agent,
-        AgentStart,
-        AgentSwitch,
-        BeforeCompaction,
-        BeforeLlmCall,
-        Budget,
-        BudgetExceeded,
-        ConfigChange,
-        CwdChanged,
-        DirectoryAdded,
-        Elicitation,
-        ElicitationResult,
-        Error,
-        Event,
-        FileChanged,
-        FollowUpSubmit,
-        InstructionsLoaded,
-        LoopDetected,
-        MaxIterations,
-        MessageDisplay,
-        Notification,
-        Other,
-        PermissionDecided,
-        PermissionRequest,
-        PostCompact,
-        PostModelSwitch,
-        PostToolBatch,
-        PostToolUse,
-        PostToolUseFailure,
-        PreCompact,
-        PreModelSwitch,
-        PreToolUse,
-        PromptExpansion,
-        PromptTransformed,
-        SessionEnd,
-        SessionResume,
-        SessionStart,
-        Setup,
-        SteeringSubmit,
-        Stop,
-        StopFailure,
-        SubagentStart,
-        SubagentStop,
-        TaskCompleted,
-        TaskCreated,
-        TeammateIdle,
-        ToolResponseTransform,
-        ToolSelection,
-        TurnEnd,
-        TurnStart,
-        UserInput,
-        UserPromptSubmit,
-        Workspace,
-        WorktreeCreate,
-        WorktreeRemove,
-    )
-    from hookline.model.outcome import (
-        Outcome,
-        Run,
-        Substitution,
-    )
-    from hookline.model.tools import (
-        Tool,
-        ToolKind,
-        tool,
-    )
+    from hookline.model.errors import ConfigError, HooklineError
+    from hookline.model.events import *
+    from hookline.model.outcome import Outcome, Run, Substitution
+    from hookline.model.tools import Tool, ToolKind, tool
 
 __all__ = [
     "AfterLlmCall",
@@ -118,6 +46,7 @@ __all__ = [
     "Event",
     "FileChanged",
     "FollowUpSubmit",
+    "HookManager",
     "HooklineError",
     "Hooks",
     "InstructionsLoaded",
@@ -180,30 +109,18 @@ __all__ = [
     "tool",
 ]
 
-# Where each public name lives; imported on first use, since agents wait for our start-up.
+# Where public names live that are no events; imported on first use, since agents wait for us.
 _HOMES = {
-    "hook": "hookline.functions",
-    "Hooks": "hookline.library",
-    "main": "hookline.library",
-    "Answer": "hookline.model.answers",
-    "Rewrite": "hookline.model.answers",
-    "allow": "hookline.model.answers",
-    "ask": "hookline.model.answers",
-    "context": "hookline.model.answers",
-    "deny": "hookline.model.answers",
-    "follow_up": "hookline.model.answers",
-    "halt": "hookline.model.answers",
-    "notice": "hookline.model.answers",
-    "rewrite": "hookline.model.answers",
-    "ConfigError": "hookline.model.errors",
-    "HooklineError": "hookline.model.errors",
-    "Outcome": "hookline.model.outcome",
-    "Run": "hookline.model.outcome",
-    "Substitution": "hookline.model.outcome",
-    "Tool": "hookline.model.tools",
-    "ToolKind": "hookline.model.tools",
-    "tool": "hookline.model.tools",
-    "Verdict": "hookline.model.answers",
+    "hookline.functions": {"hook"},
+    "hookline.hook_manager": {"HookManager"},
+    "hookline.library": {"Hooks", "main"},
+    "hookline.model.answers": {
+        *("Answer", "Rewrite", "Verdict", "allow", "ask", "context", "deny", "follow_up", "halt"),
+        *("notice", "rewrite"),
+    },
+    "hookline.model.errors": {"ConfigError", "HooklineError"},
+    "hookline.model.outcome": {"Outcome", "Run", "Substitution"},
+    "hookline.model.tools": {"Tool", "ToolKind", "tool"},
 }
 
 
@@ -212,6 +129,7 @@ def __getattr__(name: str) -> Any:
 
     if name not in __all__:
         raise AttributeError(f"module `hookline` has no attribute `{name}`")
-    value = getattr(import_module(_HOMES.get(name, "hookline.model.events")), name)
+    homes = (each for each, names in _HOMES.items() if name in names)
+    value = getattr(import_module(next(homes, "hookline.model.events")), name)
     globals()[name] = value
     return value

@@ -57,8 +57,6 @@ class App:
         self.cwd = cwd
         self.attempt = 1
         self.umask = -1
-        self.arrived: float | None = None
-        """When this caller's event came, by the monotonic clock; None: now."""
         self._journal: JournalSettings | None = None
         self.configured = True
         """Whether anything is in force there that could be missed."""
@@ -106,13 +104,11 @@ class App:
         *,
         attempt: int = 1,
         umask: int = -1,
-        arrived: float | None = None,
     ) -> "App":
         """The same app with all that it has loaded, as another process calls it."""
         other = object.__new__(type(self))
         other.__dict__ = vars(self).copy()  # a fraction of what `copy` costs
         other.env, other.cwd, other.attempt, other.umask = env, cwd, attempt, umask
-        other.arrived = arrived
         other._journal = None
         return other
 
@@ -133,7 +129,7 @@ class App:
     def config_for(self, event: Event, root: str) -> Config:
         """Every hook in force for ``event``."""
         paths = event.tool.paths if isinstance(event, ToolEvent) else ()
-        config = self.loader.load(root, event.cwd, paths, arrived=self.arrived)
+        config = self.loader.load(root, event.cwd, paths)
         self._journal = config.journal
         self.configured = bool(config.files or config.notes or self._functions)
         return self._hosted.joined(config, root) if self._hosted is not None else config
@@ -145,6 +141,11 @@ class App:
             with suppress(HooklineError):
                 self._journal = self.loader.load(place, place).journal
         return self._journal
+
+    def add_functions(self, functions: Sequence[Bound]) -> None:
+        """Run these hooks of the embedding program, too."""
+        self._functions = (*self._functions, *functions)
+        self._engines.clear()
 
     def host(self, *dialects: str) -> None:
         """Run these platforms' own hook files too, wherever they look for them.

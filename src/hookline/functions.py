@@ -26,7 +26,7 @@ from hookline.model.hook import (
 )
 from hookline.model.ports import Matcher
 
-__all__ = ["bound_hooks", "hook", "marks"]
+__all__ = ["bind_function", "bound_hooks", "hook", "marks"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 W = TypeVar("W", bound=StrEnum)
@@ -135,6 +135,11 @@ def marks(function: object) -> tuple[_Mark, ...]:
         return ()
     is_ours = isinstance(found, tuple) and all(isinstance(mark, _Mark) for mark in found)
     return found if is_ours else ()
+
+
+def bind_function(hook: Hook) -> Bound:
+    """A hook whose handler is a function of this program, ready for an engine."""
+    return Bound(hook, make_inline(hook.handler.values["function"]))
 
 
 def bound_hooks(functions: Iterable[Callable[..., Any]]) -> list[Bound]:

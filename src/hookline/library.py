@@ -9,22 +9,27 @@ from math import inf
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, TypeVar
 
 from hookline import registry
 from hookline.app import App
 from hookline.client.thin_io import deliver, find_number
 from hookline.config.discover import project_root
 from hookline.engine.engine import Engine
-from hookline.functions import bound_hooks, marks
-from hookline.model.errors import HooklineError
+from hookline.functions import bind_function, bound_hooks, marks
+from hookline.model.errors import HooklineError, UnknownNameError
 from hookline.model.events import Event
+from hookline.model.hook import DEFAULT_PRIORITY
+from hookline.model.memory import SessionMemory
 from hookline.model.outcome import Outcome, Reply
 from hookline.model.ports import Caller, Dialect
 from hookline.pipeline.call import refuse
+from hookline.pipeline.derivation import DERIVED, find_moments
 from hookline.pipeline.judge import judge
 
 __all__ = ["Hooks", "main"]
+
+F = TypeVar("F", bound=Callable[[dict[str, Any]], Any])
 
 
 class Hooks:
@@ -38,7 +43,8 @@ class Hooks:
     ) -> None:
         self._caller = Caller(env=dict(os.environ if env is None else env))
         self._app: App | None = None
-        self._engine = Engine(bound_hooks(functions), tools=registry.tools)
+        self._functions = bound_hooks(functions)
+        self._engine = Engine(self._functions, tools=registry.tools)
         self._runner: asyncio.Runner | None = None
         self._turn = Lock()
 
@@ -70,11 +76,42 @@ class Hooks:
         )
         return hooks
 
+    def register(
+        self, event: str, handler: F | None = None, *, priority: int = DEFAULT_PRIORITY
+    ) -> Any:
+        """Takes a function of BaseCoat's contract: an envelope in, a response or None out.
+
+        ``hooks.register("SessionStart", load_memory)``, or as a decorator without ``handler``; the
+        function may be a coroutine. Raises IllegalValueError for an event that BaseCoat has not.
+        """
+        if handler is None:
+            return lambda later: self.register(event, later, priority=priority)
+        book = registry.registrations()
+        book.register(event, handler, priority=priority)
+        added = [bind_function(hook) for hook in book.hooks()]
+        if self._app is not None:
+            self._app.add_functions(added)
+        self._functions = [*self._functions, *added]
+        self._engine = Engine(self._functions, tools=registry.tools)
+        return handler
+
     async def fire(self, event: Event) -> Outcome:
         """The outcome of ``event``. A failing hook is part of it, never an exception."""
         if self._app is not None:
             return await judge(event, self._app)
-        return await self._engine.handle(event, self._caller)
+        outcome = await self._engine.handle(event, self._caller)
+        if DERIVED.isdisjoint(self._engine.heard):
+            return outcome
+        try:
+            client = registry.dialect(event.dialect)
+        except UnknownNameError:  # a program's own word, of which nothing can be known
+            return outcome
+        moments = find_moments(self._engine, client, event, first=False)
+        if moments is None:
+            return outcome
+        # Functions alone remember nothing of a session.
+        outcome = await moments.add_beside(outcome, self._caller, SessionMemory())
+        return await moments.add_after(outcome, self._caller)
 
     def fire_sync(self, event: Event) -> Outcome:
         """``fire`` for code that has no event loop."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hookline.model.installing import Installer
 
 __all__ = [
+    "announced",
     "builtin",
     "builtin_names",
     "delivered",
@@ -30,6 +31,7 @@ __all__ = [
     "installer_names",
     "native_events",
     "native_files",
+    "registrations",
     "tools",
     "unheard",
 ]
@@ -174,6 +176,23 @@ def builtin(name: str) -> BuiltinModule:
     if found is None:
         raise UnknownNameError("builtin", name, builtin_names())
     return cast(BuiltinModule, found)
+
+
+def registrations() -> Any:
+    """Takes functions of BaseCoat's contract, which programs register, and has hooks of them."""
+    return import_module("hookline.dialects.basecoat.registering").Registry()
+
+
+@cache
+def announced() -> Mapping[str, tuple[str, ...]]:
+    """The events that builtins of other packages announce, and which do."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, tuple[str, ...]] = {}
+    for entry in entry_points(group="hookline.builtin"):
+        for event in getattr(entry.load(), "FIRES", ()):
+            found[event] = (*found.get(event, ()), entry.name)
+    return found
 
 
 @cache

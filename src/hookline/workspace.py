@@ -38,11 +38,16 @@ _REPOSITORY = (
     "GITHUB_REPOSITORY",
     "CI_PROJECT_PATH",
     "BITBUCKET_REPO_FULL_NAME",
+    "BUILD_REPOSITORY_URI",
     "BUILD_REPOSITORY_NAME",
     "TRAVIS_REPO_SLUG",
     "DRONE_REPO",
     "CIRCLE_REPOSITORY_URL",
     "BUILDKITE_REPO",
+    "SEMAPHORE_GIT_REPO_SLUG",
+    "APPVEYOR_REPO_NAME",
+    "CODEBUILD_SOURCE_REPO_URL",
+    "CI_REPO",
     "GIT_URL",
 )
 # Of a pull request the branch that it comes from, before the one that it goes to.
@@ -52,6 +57,9 @@ _BRANCH = (
     "SYSTEM_PULLREQUEST_SOURCEBRANCH",
     "TRAVIS_PULL_REQUEST_BRANCH",
     "DRONE_SOURCE_BRANCH",
+    "CI_COMMIT_SOURCE_BRANCH",
+    "SEMAPHORE_GIT_PR_BRANCH",
+    "APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH",
     "CHANGE_BRANCH",
     "GITHUB_REF_NAME",
     "CI_COMMIT_BRANCH",
@@ -62,7 +70,21 @@ _BRANCH = (
     "TRAVIS_BRANCH",
     "DRONE_BRANCH",
     "BUILDKITE_BRANCH",
+    "SEMAPHORE_GIT_BRANCH",
+    "APPVEYOR_REPO_BRANCH",
+    "CODEBUILD_WEBHOOK_HEAD_REF",
     "BRANCH_NAME",
+    "GIT_LOCAL_BRANCH",
+    "GIT_BRANCH",
+)
+# Some services tell a tag as a branch, and beside it as what it is.
+_TAG = (
+    "BUILD_SOURCEBRANCH",
+    "BUILDKITE_TAG",
+    "TRAVIS_TAG",
+    "DRONE_TAG",
+    "TAG_NAME",
+    "APPVEYOR_REPO_TAG_NAME",
 )
 # A key as in Jira, a number after a word that says what it is, or one that a part begins with.
 _ISSUE = re.compile(
@@ -200,14 +222,19 @@ def _read_workspace(checkout: Checkout | None, event: Event, env: Mapping[str, s
     if not (repository and branch):
         given = (_name_in(env[key]) for key in _REPOSITORY if key in env)
         known = next(filter(None, given), "")
-        if not repository or repository == known:
+        if not repository or repository.lower() == known.lower():
             repository, branch = repository or known, branch or _find_ci_branch(env)
     return Workspace(repository=repository, branch=branch, issue=told.issue)
 
 
 def _find_ci_branch(env: Mapping[str, str]) -> str:
+    tags = {env.get(key, "").removeprefix("refs/tags/") for key in _TAG}
     for key in _BRANCH:
         branch = env.get(key, "")
+        if key == "GIT_BRANCH":
+            branch = branch.removeprefix("origin/")
+        if not branch.startswith("refs/") and branch in tags:
+            continue
         if branch.startswith("refs/") and not branch.startswith("refs/heads/"):
             continue  # a tag, or a merge that the service has made
         is_tag = key == "GITHUB_REF_NAME" and env.get("GITHUB_REF_TYPE", "branch") != "branch"

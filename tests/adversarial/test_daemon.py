@@ -433,8 +433,8 @@ def test_a_client_with_limits_of_its_own_leaves_no_daemon_to_others(
 ) -> None:
     place = place_of_agents
     assert place.ask("rm -rf build", through=through(line)).blocks
+    eventually(lambda: f"does not stay as the daemon: {why}" in place.log)
     eventually(lambda: not place.serving())
-    assert f"does not stay as the daemon: {why}" in place.log
     found = place.daemon()
     assert os.getpriority(os.PRIO_PROCESS, found.pid) == 0
 

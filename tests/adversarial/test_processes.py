@@ -73,7 +73,7 @@ while time.monotonic() < end:
 @pytest.fixture(params=["pidfd", "thread", "reaping thread"], autouse=True)
 def exit_notice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param != "pidfd":
-        monkeypatch.setattr("hookline.processes.watch.open_pidfd", None)
+        monkeypatch.setattr("hookline.processes.start.open_pidfd", None)
     if request.param == "reaping thread":
         monkeypatch.delattr(os, "waitid")
 

@@ -256,6 +256,49 @@ def test_a_fact_is_told_under_the_hosts_own_name(
     assert value in [each.get(key) for each in told]
 
 
+SPOKEN = [
+    ("vscode", "SessionStart", {"source": "new"}, "startup"),
+    ("copilot", "sessionStart", {"source": "new"}, "startup"),
+    ("cursor", "sessionStart", {}, "startup"),
+    ("claude-code", "SessionStart", {"source": "fork"}, "startup"),
+    ("docker-agent", "pre_compact", {"source": "tool_overflow"}, "auto"),
+    ("copilot", "sessionEnd", {"reason": "user_exit"}, "other"),
+    ("docker-agent", "session_end", {"reason": "stream_ended"}, "other"),
+]
+
+
+@pytest.mark.parametrize(("caller", "name", "sent", "word"), SPOKEN)
+@pytest.mark.parametrize("host", ["gemini", "docker-agent"])
+def test_a_hosted_hook_reads_words_of_its_own_platform_alone(
+    caller: str, name: str, sent: dict[str, Any], word: str, host: str
+) -> None:
+    if host == caller:
+        return  # what it sends itself is not touched
+    event = codec(caller).decode(json.dumps({**sent, "cwd": "/p"}).encode(), name)
+    (native,) = (each for each in hosted(host, event) if each in codec(host).words)
+    asked = replace(event, dialect=host, native_event=native, raw=Raw(b"null"))
+    field = codec(host).words[native].field
+    told = json.loads(codec(host).stdin(asked))[codec(host).fields[native][field]]
+    assert told == word
+
+
+@pytest.mark.parametrize("caller", PLATFORMS)
+@pytest.mark.parametrize("host", PLATFORMS)
+def test_no_caller_brings_a_hosted_hook_words_that_its_platform_lacks(
+    caller: str, host: str
+) -> None:
+    words = getattr(codec(host), "words", {})
+    for name, sent in payloads(caller):
+        event = codec(caller).decode(json.dumps(sent).encode(), name)
+        for native in hosted(host, event) if caller != host else ():
+            row = words.get(native)
+            if row is None or not row.known:
+                continue
+            asked = replace(event, dialect=host, native_event=native, raw=Raw(b"null"))
+            told = json.loads(codec(host).stdin(asked))
+            assert told[codec(host).fields[native][row.field]] in row.known
+
+
 def test_the_whole_conversation_and_the_caps_come_back_as_they_were_sent() -> None:
     sent = SENT["kodelet", "agent_stop"]
     event = replace(

@@ -1493,7 +1493,7 @@ def test_a_client_that_lacks_a_part_closes_the_gate_by_exit_code(
 
     assert (done.code, done.out) == (code, b"")
     assert done.err.startswith(b"hookline could not judge this: its client cannot run here: ")
-    assert done.err.endswith(b" `hookline doctor` says what to mend.\n")
+    assert done.err.endswith(b" `hookline doctor` says what to fix.\n")
 
 
 @pytest.mark.parametrize("size", [0, 5, 3000, 12000])

@@ -32,8 +32,9 @@ def test_the_callers_environment_is_a_value_never_our_own(part: str) -> None:
         assert not own, f"{path.relative_to(SRC)} looks at its own process: {own}"
 
 
-# How builtins open what is not read: a place alone (O_PATH), and a file that we have just made.
-OPENED = {"os.open(path, _OPEN)", "open(handle, 'wb')"}
+# How builtins open what is not read: a place alone (O_PATH), a file that we have just made, and a
+# list of ours that grows by a line.
+OPENED = {"os.open(path, _OPEN)", "open(handle, 'wb')", "open(path, 'a', encoding='utf-8')"}
 
 
 def test_builtins_read_files_through_the_one_reader_that_never_waits() -> None:

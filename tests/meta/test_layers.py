@@ -60,6 +60,7 @@ MAY_IMPORT = {
     },
     "explaining": {"model", "config", "app", "registry", "pipeline"},
     "functions": {"model", "engine", "config", "handlers"},
+    "hook_manager": {"model", "engine", "config", "registry"},
     "library": {
         "model",
         "engine",
@@ -94,7 +95,7 @@ MAY_IMPORT = {
         "snapshots",
         "_version",
     },
-    "__init__": {"model", "functions", "library", "_version"},
+    "__init__": {"model", "functions", "hook_manager", "library", "_version"},
     "__main__": {"cli"},
     "_version": set(),
 }

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from hookline.config.compile import compile_file
 from hookline.config.matchers import compile_match, pattern_flaw
-from hookline.config.patterns import path_patterns, text_patterns
+from hookline.config.patterns import Screen, path_patterns, text_patterns
 from hookline.config.schema import MatchEntry
-from hookline.config.screens import Screen
 from hookline.config.sight import Spot
 from hookline.config.types import Kit
 from hookline.config.urls import normal_forms
@@ -161,17 +160,8 @@ def test_a_look_for_many_conditions_at_once_overlooks_nothing(
 ) -> None:
     for pattern in patterns:
         assume(not pattern_flaw("command", pattern, every=False))
-    found = []
-    for worth_it in (0, 1000):  # as a daemon looks, and as a process does that answers one event
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("hookline.config.screens._WORTH_IT", worth_it)
-            pairs = screened(patterns)
-            found.append([found_by(together, shell(text)) for together, _ in pairs])
-    alone = [found_by(each, shell(text)) for _, each in pairs]
-    assert found[0] == found[1]
-    # Of what cannot be read nothing is known, unless it need not be read.
-    assert all(one in (other, None) for one, other in zip(found[0], alone, strict=True))
-    assert "unreadable" in alone or found[0] == alone
+    for together, alone in screened(patterns):
+        assert found_by(together, shell(text)) == found_by(alone, shell(text))
 
 
 def found_by(matcher: Matcher, event: PreToolUse) -> object:

@@ -125,7 +125,7 @@ class Machine:
         os.chdir(cwd)
         try:
             with (
-                tempfile.TemporaryFile() as raw,
+                tempfile.TemporaryFile(dir=self.base) as raw,
                 io.TextIOWrapper(raw) as given,
                 patch.dict(os.environ, {**self.env, **env}, clear=True),
                 patch.object(sys, "argv", ["hookline", *args]),

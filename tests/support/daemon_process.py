@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any
 
 from hookline.daemon import lifecycle
-from hookline.daemon.frames import Request
+from hookline.daemon.frames import ClientRequest
 from hookline.daemon.lifecycle import Daemon
 from hookline.daemon.log import Log
 from hookline.daemon.process import start_clean
@@ -19,7 +19,7 @@ from hookline.model.outcome import Reply
 from hookline.processes import run
 
 
-async def respond(request: Request) -> Reply:
+async def respond(request: ClientRequest) -> Reply:
     """Does what the payload asks for."""
     told: dict[str, Any] = json.loads(request.stdin[:100_000].split(b"\n", 1)[0] or b"{}")
     what = told.get("do", "echo")

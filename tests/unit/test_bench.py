@@ -27,7 +27,7 @@ from bench.warm import against_true, table
 from hookline import registry
 from hookline.app import App
 from hookline.config.compile import compile_file
-from hookline.daemon.frames import Decoder, Request, encode_answer, encode_busy
+from hookline.daemon.frames import ClientRequest, Decoder, encode_answer, encode_busy
 from hookline.model.hook import Layer
 from hookline.model.outcome import Reply
 from hookline.store.journal.database import COLUMN_NAMES, INSERT, migrate
@@ -149,7 +149,7 @@ def _no_file(path: str) -> bytes:
     raise FileNotFoundError(path)
 
 
-def _answer_each(sock: socket.socket, said: bytes, heard: list[Request]) -> None:
+def _answer_each(sock: socket.socket, said: bytes, heard: list[ClientRequest]) -> None:
     """A daemon for one connection, which says a little before each answer."""
     decoder = Decoder()
     with suppress(ConnectionError):  # as when it has heard what it did not want to hear
@@ -161,8 +161,8 @@ def _answer_each(sock: socket.socket, said: bytes, heard: list[Request]) -> None
                     sock.sendall(bytes([byte]))
 
 
-def _ask(tmp_path: Path, said: bytes, *, events: int, seconds: float = 0.0) -> list[Request]:
-    stage, heard = Stage(tmp_path, "s", EMPTY), list[Request]()
+def _ask(tmp_path: Path, said: bytes, *, events: int, seconds: float = 0.0) -> list[ClientRequest]:
+    stage, heard = Stage(tmp_path, "s", EMPTY), list[ClientRequest]()
     pairs = [socket.socketpair() for _ in range(3)]
     threads = [Thread(target=_answer_each, args=(theirs, said, heard)) for _, theirs in pairs]
     for thread in threads:

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,7 @@ from hookline import (
     hook,
     tool,
 )
+from hookline.model.events import Error, Stop, TurnStart, UserPromptSubmit
 from hookline.testing import assert_denied, assert_passed, shell
 from support.cli import Machine
 
@@ -55,6 +57,53 @@ class TestFunctionsAlone:
         said = hooks.fire_sync(SessionStart()).answer.context
         assert said == ("The staging cluster is down today.",)
         assert_passed(hooks.fire_sync(shell("ls")))
+
+    def test_moments_that_the_platform_does_not_tell_are_derived(self) -> None:
+        @hook("turn_start")
+        def today(event: TurnStart) -> str:
+            return f"today, with {event.derived_from}"
+
+        @hook("stop")
+        def breaks(event: Stop) -> None:
+            raise ValueError("broken")
+
+        heard = []
+
+        @hook("error")
+        def hear(event: Error) -> None:
+            heard.append(event.where)
+
+        hooks = Hooks(today, breaks, hear)
+        prompt = UserPromptSubmit(prompt="go", dialect="codex", native_event="UserPromptSubmit")
+        assert hooks.fire_sync(prompt).answer.context == ("today, with user_prompt_submit",)
+        hooks.fire_sync(Stop())
+        assert heard == ["breaks"]
+
+    def test_a_program_registers_functions_of_basecoats_contract(self, tmp_path: Path) -> None:
+        async def load_memory(event: dict[str, Any]) -> dict[str, Any]:
+            memory = f"memory of {event['sessionId']}"
+            return {"action": "injectContext", "additionalContext": [memory]}
+
+        (tmp_path / "hookline.yaml").write_text(
+            "version: 1\nhooks:\n  - {on: session_start, context: of the config}\n", "utf-8"
+        )
+        loaded = Hooks.load(tmp_path, config=tmp_path / "hookline.yaml", env={})
+        for hooks, others in ((Hooks(), set()), (loaded, {"of the config"})):
+            hooks.fire_sync(SessionStart())
+            assert hooks.register("SessionStart", load_memory) is load_memory
+
+            @hooks.register("PreToolUse", priority=10)
+            def guard(event: dict[str, Any]) -> dict[str, Any] | None:
+                is_push = "push -f" in event["tool"]["input"]["command"]
+                return {"action": "block", "reason": "no force"} if is_push else None
+
+            said = hooks.fire_sync(SessionStart(session_id="s1")).answer.context
+            assert set(said) == {"memory of s1"} | others
+            assert_denied(hooks.fire_sync(shell("git push -f")), "no force")
+            assert_passed(hooks.fire_sync(shell("ls")))
+            with pytest.raises(HooklineError, match="BaseCoat has no event `SessionStrat`"):
+                hooks.register("SessionStrat", load_memory)
+            hooks.close()
 
     def test_no_functions_pass_everything(self) -> None:
         assert_passed(Hooks().fire_sync(KUBECTL))

@@ -114,12 +114,24 @@ CI = {
     },
     "bitbucket": {"BITBUCKET_REPO_FULL_NAME": "acme/app", "BITBUCKET_BRANCH": "main"},
     "buildkite": {"BUILDKITE_REPO": ORIGIN, "BUILDKITE_BRANCH": "main"},
+    "jenkins": {"GIT_URL": "https://github.com/Acme/App.git", "GIT_BRANCH": "origin/main"},
+    "jenkins pull request": {
+        "GIT_URL": ORIGIN,
+        "BRANCH_NAME": "PR-3",
+        "CHANGE_BRANCH": "main",
+    },
+    "woodpecker": {"CI_REPO": "acme/app", "CI_COMMIT_BRANCH": "main"},
+    "codebuild": {
+        "CODEBUILD_SOURCE_REPO_URL": "https://github.com/acme/app.git",
+        "CODEBUILD_WEBHOOK_HEAD_REF": "refs/heads/main",
+    },
 }
 
 
 @pytest.mark.parametrize("env", CI.values(), ids=CI)
 def test_a_ci_service_tells_what_git_does_not(env: dict[str, str], tmp_path: Path) -> None:
-    assert at(tmp_path, **env) == Workspace(repository="acme/app", branch="main")
+    found = at(tmp_path, **env)
+    assert (found.repository.lower(), found.branch) == ("acme/app", "main")
 
 
 @pytest.mark.parametrize("env", CI.values(), ids=CI)
@@ -132,13 +144,34 @@ def test_a_detached_checkout_has_the_branch_of_its_build(
     assert at(project, **env) == Workspace(repository="other/app")
 
 
+def test_azures_own_repositories_are_known_by_their_address(project: Path) -> None:
+    git(project, "checkout", "-q", "--detach")
+    address = "https://acme@dev.azure.com/acme/web/_git/app"
+    git(project, "remote", "set-url", "origin", address)
+    env = {
+        "BUILD_REPOSITORY_NAME": "app",
+        "BUILD_REPOSITORY_URI": address,
+        "BUILD_SOURCEBRANCH": "refs/heads/feat/7-x",
+    }
+    assert at(project, **env) == Workspace(repository="acme/web/app", branch="feat/7-x", issue="7")
+
+
 def test_variables_do_not_outvote_git(project: Path) -> None:
     env = {"GITHUB_REPOSITORY": "evil/app", "GITHUB_REF_NAME": "harmless"}
     assert at(project, **env) == at(project)
 
 
-def test_a_tag_is_no_branch(tmp_path: Path) -> None:
-    env = {"GITHUB_REF_NAME": "v1", "GITHUB_REF_TYPE": "tag", "BUILD_SOURCEBRANCH": "refs/tags/v1"}
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"GITHUB_REF_NAME": "v1", "GITHUB_REF_TYPE": "tag"},
+        {"BUILD_SOURCEBRANCH": "refs/tags/v1", "BUILD_SOURCEBRANCHNAME": "v1"},
+        {"TRAVIS_BRANCH": "v1", "TRAVIS_TAG": "v1"},
+        {"BUILDKITE_BRANCH": "v1", "BUILDKITE_TAG": "v1"},
+        {"BRANCH_NAME": "v1", "TAG_NAME": "v1"},
+    ],
+)
+def test_a_tag_is_no_branch(env: dict[str, str], tmp_path: Path) -> None:
     assert at(tmp_path, **env) == Workspace()
 
 

@@ -67,18 +67,6 @@ class Anywhere:
         """Whether one of these places, as `spelled` has them, could be protected by a pattern."""
         return self._one is not None and self._one.search(places) is not None
 
-    def matching(self, places: str) -> set[int]:
-        """The same for each of them, none of which is empty: the numbers of those that could be."""
-        found: set[int] = set()
-        at = 0
-        while self._one is not None and (hit := self._one.search(places, at)) is not None:
-            # It begins and ends with an END, of which the last may begin the next one.
-            last = hit.end() - 1
-            first = places.count(END, 0, hit.start() + 1)
-            found.update(range(first, places.count(END, 0, last) + 1))
-            at = max(last, at + 1)  # whatever it is given, it ends
-        return found
-
 
 class Names:
     """Globs over a whole name that is no path: `*` crosses anything."""

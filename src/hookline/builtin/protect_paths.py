@@ -4,7 +4,7 @@ The agents' own hook files and hookline's config and state cannot be changed, wh
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
@@ -24,8 +24,6 @@ PRIORITY: int = 20
 GUARD: bool = True
 
 _MAX_TOUCHES = 2_000
-# Members of an enum are slow to reach.
-_READ, _USE = Right.READ, Right.USE
 _SAID = {Right.READ: "read", Right.WRITE: "changed", Right.DELETE: "deleted", Right.USE: "used"}
 
 
@@ -90,13 +88,12 @@ def _worst(rules: "_Rules", event: ToolEvent, caller: Caller) -> Judged:
     if not found:
         return FINE
     own = OwnFiles(places, caller)
-    worth = _worth_a_look(found[:_MAX_TOUCHES], rules, own, places)
-    worst = FINE
-    if worth:
-        lookup = Lookup(event.tool.command or "", caller.env)
-        worst = _worst_of(
-            judged for touch in worth for judged in _judge(rules, own, touch, places, lookup)
-        )
+    lookup = Lookup(event.tool.command or "", caller.env)
+    worst = _worst_of(
+        judged
+        for touch in found[:_MAX_TOUCHES]
+        for judged in _judge(rules, own, touch, places, lookup)
+    )
     if worst.verdict is not Verdict.DENY and len(found) > _MAX_TOUCHES:
         return Judged(Verdict.ASK, "more paths are in it than can be looked at")
     return worst
@@ -122,48 +119,11 @@ def _first(touched: Iterable[Touch]) -> list[Touch]:
     return list(found)
 
 
-def _worth_a_look(
-    found: Sequence[Touch], rules: "_Rules", own: OwnFiles, places: Places
-) -> Sequence[Touch]:
-    """Without those of which their names alone tell that they are fine."""
-    looked: list[tuple[Touch, Sequence[str]]] = []
-    named: list[str] = []
-    for touch in found:
-        spots = places.from_bases(touch.bases).spots(touch.path) if _is_plain(touch) else ()
-        looked.append((touch, spots))
-        named += spots
-    # One look at all of them together is most often enough.
-    telling = _telling(rules, own, named)
-    return [touch for touch, spots in looked if not spots or not telling.isdisjoint(spots)]
-
-
-def _telling(rules: "_Rules", own: OwnFiles, spots: Sequence[str]) -> set[str]:
-    """Those places about which something could be said by their names."""
-    places = "".join([spot + END for spot in spots])
-    if places.count(END) != len(spots) or not all(spots):
-        # A directory may hold what no path can: then they cannot be told apart in one text.
-        return {spot for spot in spots if _may_be(rules, own, (spot,))}
-    found = {spots[number] for number in rules.matching(spelled(places))}
-    if own.may_be(places):
-        found.update(spot for spot in spots if own.may_be(spot + END))
-    return found
-
-
 def _may_be(rules: "_Rules", own: OwnFiles, spots: Iterable[str]) -> bool:
     """Whether anything could be said about these places by their names."""
     places = "".join([spot + END for spot in spots])
     # What was moved is known by its own spelling, which is that of the disk.
     return rules.may_be(spelled(places)) or own.may_be(places)
-
-
-def _is_plain(touch: Touch) -> bool:
-    """Whether only its name, with all links followed, tells what is said about it."""
-    return (
-        (touch.right is _READ or touch.right is _USE)
-        and not touch.deep
-        and not (touch.lost and not touch.path.startswith("/"))
-        and not (touch.glob and has_signs(touch.path))
-    )
 
 
 def _judge(
@@ -255,10 +215,6 @@ class _Rules:
     def may_be(self, places: str) -> bool:
         """Whether anything could be said about places by their names, agents' files included."""
         return self._named.may_match(places)
-
-    def matching(self, places: str) -> set[int]:
-        """The numbers of those places about which something could be."""
-        return self._named.matching(places)
 
     def judge(self, touch: Touch, path: str, spot: str, forms: str) -> Judged:
         """What is said about one place."""

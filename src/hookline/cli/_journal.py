@@ -1,10 +1,10 @@
 """What commands that read the journal share: which one, which events of it, and their verdicts."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -18,10 +18,9 @@ from hookline.model.journal import Recorded
 from hookline.model.text import visible
 from hookline.model.tools import ToolKind
 from hookline.pipeline.parts import journal_file
-from hookline.store.journal.reader import Filter
+from hookline.store.journal.reader import Filter, Queries
 
 __all__ = [
-    "JournalReader",
     "chosen",
     "dsn_option",
     "filter_options",
@@ -36,19 +35,6 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 _FAILED = "failed"  # in place of a verdict, where an event could not be judged
-
-
-class JournalReader(Protocol):
-    """A journal, wherever it is kept."""
-
-    def find(self, name: str) -> Recorded:
-        """The event with this id, or the only one whose id begins so. Raises HooklineError."""
-
-    def query(self, wanted: Filter) -> Sequence[Recorded]:
-        """The newest first; after a given one, the oldest first. Raises HooklineError."""
-
-    def version(self) -> int:
-        """A number that changes when something was written. Raises HooklineError."""
 
 
 def dsn_option(command: F) -> F:
@@ -126,23 +112,21 @@ def wanted(given: Mapping[str, Any], *, limit: int) -> Filter:
 
 
 @contextmanager
-def opened(home: str, dsn: str | None) -> Iterator[JournalReader]:
+def opened(home: str, dsn: str | None) -> Iterator[Queries]:
     """The journal of a state directory, or of many machines. Raises HooklineError."""
     from hookline.store.journal.reader import JournalReader, NoJournal
 
     if dsn is not None:
         from hookline.store.journal.postgres import PostgresReader
 
-        reader: JournalReader | PostgresReader = PostgresReader(dsn)
+        reader: Queries = PostgresReader(dsn)
     else:
         try:
             reader = JournalReader(journal_file(home))
         except NoJournal as error:
             raise _switched_off(home) or error from error
-    try:
+    with reader:
         yield reader
-    finally:
-        reader.close()
 
 
 def _switched_off(home: str) -> HooklineError | None:
@@ -161,9 +145,7 @@ def _switched_off(home: str) -> HooklineError | None:
     )
 
 
-def chosen(
-    reader: JournalReader, event_id: str | None, *, last: bool, session: str | None
-) -> Recorded:
+def chosen(reader: Queries, event_id: str | None, *, last: bool, session: str | None) -> Recorded:
     """The event a person means: by its id, or the last that has something to explain."""
     if event_id is not None:
         return reader.find(event_id)

@@ -14,6 +14,8 @@ from hookline import registry
 from hookline.app import App
 from hookline.cli._installing import installers, machine_here
 from hookline.config.discover import MANAGED_FILE, home_dir, project_root
+from hookline.config.layers import all_files
+from hookline.config.types import ConfigFile
 from hookline.doctoring import coverage
 from hookline.doctoring.own import own_config
 from hookline.installing.records import Records
@@ -25,7 +27,7 @@ from hookline.model.events import EVENTS
 from hookline.model.findings import Severity
 from hookline.model.hook import Hook
 from hookline.model.installing import Inactive, Installer, Machine
-from hookline.model.line_test import LineReport, count_active, say_active
+from hookline.model.line_test import LineReport, count_active, say_active, say_observing
 from hookline.model.native import Voids
 from hookline.model.support import Support
 from hookline.model.text import visible
@@ -125,6 +127,9 @@ def _find_protection(app: App, machine: Machine, installer: Installer) -> Protec
         # What is wrong in other files than the person's own is of no use to them.
         gaps = list(_other_files(app, view, name)) or [*gaps, *_unheard(stands, best, covered)]
     active = 0 if off or best is None else count_active(best.hooks, covered)
+    if best is not None and (observing := say_observing(best.hooks)):
+        step = "take `mode: observe` out to enforce what it says"
+        (remarks if active else gaps).append(Inactive(observing, step))
     if best is not None and not (active or off or gaps):
         gaps = [Inactive(best.failure or "the installed line has no hook to run", "hookline list")]
     return Protection(
@@ -165,8 +170,19 @@ def _config_gaps(app: App) -> tuple[list[Inactive], list[Inactive]]:
         found[each.severity].append(Inactive(what, each.fix))
     gaps = found[Severity.ERROR]
     if not gaps and not report_line(app.loader, app.cwd, app.env, "canonical").hooks:
-        gaps.append(Inactive("no config counts here, and you have none of your own", _INIT))
+        gaps.append(_explain_none(app.loader.load(project, app.cwd).files))
     return gaps, found[Severity.WARNING]
+
+
+def _explain_none(files: Sequence[ConfigFile]) -> Inactive:
+    """Why no hook is active although nothing is wrong with any config."""
+    for file in files:
+        names = ", ".join(hook.name for each in all_files(file) for hook in each.hooks)
+        if names:
+            return Inactive(f"every hook is disabled: {names}", "correct `disable:` in the config")
+    if files:
+        return Inactive(f"{files[0].file} has no hooks", "write one; docs/start.md shows how")
+    return Inactive("no config counts here, and you have none of your own", _INIT)
 
 
 def _other_files(app: App, view: App, name: str) -> Iterator[Inactive]:
@@ -254,10 +270,12 @@ def print_firing(each: Protection) -> None:
     """How many of the person's hooks fire; each of the others has a line already."""
     meant = [covered for covered in each.hooks if covered.fires != "unmeant"]
     fires = [covered for covered in meant if not covered.why]
-    said = f"all {len(meant)}" if fires == meant else f"{len(fires)} of {len(meant)}"
+    said = f"{len(fires)} of {len(meant)} hooks fire"
+    if fires == meant:
+        said = f"all {len(meant)} hooks fire" if len(meant) > 1 else "the hook fires"
     derived = sum(covered.fires == "derived" for covered in fires)
-    if meant:
-        click.echo(f"  {said} hooks fire" + (f", {derived} on derived events" if derived else ""))
+    if meant and each.active:
+        click.echo(f"  {said}" + (f", {derived} on derived events" if derived else ""))
 
 
 def print_gap(gap: Inactive, word: str = "not active", *, with_step: bool = True) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Sequence
 from msgspec import Struct
 
 from hookline.config.sight import forget_sight
-from hookline.daemon.frames import Request, Respond
+from hookline.daemon.frames import ClientRequest, Respond
 from hookline.daemon.lifecycle import IDLE, Daemon
 from hookline.daemon.log import Log
 from hookline.daemon.process import start_clean
@@ -52,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
 def responder(parts: Parts) -> Respond:
     """What answers a client's request: the pipeline, as if the client had called it itself."""
 
-    def respond(request: Request) -> Awaitable[Reply]:
+    def respond(request: ClientRequest) -> Awaitable[Reply]:
         argv = request.argv
         if not argv or argv[0] != "hook":
             return _turned_away()

@@ -35,7 +35,7 @@ _FORCE = {
     "ignored": "NOT active: a managed file must be owned by root and writable by nobody else",
     "broken": "NOT usable: whatever can be blocked is denied until it is fixed",
     "trusted": "trusted as it is",
-    "changed": "NOT active: it changed since it was trusted, and the trusted version holds; "
+    "changed": "NOT active: it changed since it was trusted, and the trusted version is active; "
     "run `hookline trust`",
     "scripts": "trusted, but files that it runs changed since, and their trusted copies run; "
     "run `hookline trust`",
@@ -45,9 +45,8 @@ _FORCE = {
     "wrong": "NOT active: fix it, then run `hookline trust`",
     "named": "needs no trust: a person names it (HOOKLINE_CONFIG)",
     "loose": "NOT active by itself: its name is not a config's; use it with --config",
-    "home": "NOT usable: hookline keeps here what it has to remember, and tools are denied until "
-    "it can",
-    "missing": "trusted, and its trusted copy holds: the file itself is gone",
+    "home": "NOT usable: hookline keeps its state here, and every tool is blocked until it can",
+    "missing": "trusted, and the trusted version is active: the file itself is gone",
     "damaged": "NOT usable: its trusted copy is damaged; run `hookline trust` again",
 }
 

@@ -1,4 +1,4 @@
-"""``hookline doctor``: every way in which hooks silently do not fire here, and how to mend it."""
+"""``hookline doctor``: every way in which hooks silently do not fire here, and how to fix it."""
 
 import os
 import sys
@@ -50,7 +50,7 @@ def _known(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -
 )
 @click.option("--json", "as_json", is_flag=True, help="Print data for programs.")
 def command(dialects: tuple[str, ...], project: str, files: tuple[str, ...], as_json: bool) -> None:
-    """Find every way in which hooks silently do not fire here, and say how to mend each.
+    """Find every way in which hooks silently do not fire here, and say how to fix each.
 
     Looks at the hook files of all agents, or of the DIALECTs named, at their trust and switches,
     and at hookline's own config. No hook is run and nothing written; of programs only the lines
@@ -130,7 +130,7 @@ def _summary(report: Report) -> str:
     files = sum(map(len, report.files.values()))
     looked = f"{_numbered(files, 'hook file')} of {_numbered(len(report.files), 'agent')}"
     if not said:
-        return f"No mistake found; {looked} examined."
+        return f"No mistake in {looked}."
     return f"{', '.join(said)}; {looked} examined."
 
 

@@ -8,7 +8,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from hookline.app import App, open_app
-from hookline.cli._journal import JournalReader, chosen, dsn_option, opened, verdict_word
+from hookline.cli._journal import chosen, dsn_option, opened, verdict_word
 from hookline.cli._output import print_json
 from hookline.config.discover import project_root
 from hookline.explaining.explain import events_of, explain
@@ -17,7 +17,7 @@ from hookline.model.errors import HooklineError, nearest
 from hookline.model.journal import Recorded
 from hookline.model.outcome import Substitution
 from hookline.model.text import visible
-from hookline.store.journal.reader import Filter
+from hookline.store.journal.reader import Filter, Queries
 
 __all__ = ["command"]
 
@@ -76,7 +76,7 @@ def command(
         _print(explanation)
 
 
-def _last_of(hook: str, reader: JournalReader, app: App, session: str | None) -> Recorded | None:
+def _last_of(hook: str, reader: Queries, app: App, session: str | None) -> Recorded | None:
     """The last event on which the hook ran, or of a kind that it is on; of this project, if any."""
     kinds = events_of(hook, app)
     anywhere = Filter(session=session, limit=1)
@@ -89,14 +89,12 @@ def _last_of(hook: str, reader: JournalReader, app: App, session: str | None) ->
     return None if kinds else _last_elsewhere(hook, reader, app, anywhere)
 
 
-def _last_of_kinds(kinds: Sequence[str], reader: JournalReader, place: Filter) -> Recorded | None:
+def _last_of_kinds(kinds: Sequence[str], reader: Queries, place: Filter) -> Recorded | None:
     found = [each for kind in kinds for each in reader.query(replace(place, event=kind))]
     return max(found, key=lambda each: each.seq, default=None)
 
 
-def _last_elsewhere(
-    hook: str, reader: JournalReader, app: App, anywhere: Filter
-) -> Recorded | None:
+def _last_elsewhere(hook: str, reader: Queries, app: App, anywhere: Filter) -> Recorded | None:
     """The last event of a kind that the hook is on, in the last project that knows it."""
     newest = reader.query(replace(anywhere, limit=_LOOKED_AT))
     for project in filter(os.path.isdir, dict.fromkeys(each.project_dir for each in newest)):

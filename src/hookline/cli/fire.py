@@ -96,7 +96,9 @@ def command(**given: Any) -> None:
       hookline fire --jsonl < events.jsonl
     """
     if given["event"] is not None:
-        given["event"] = _find_event(given["event"])
+        name, given["event"] = given["event"], _find_event(given["event"])
+        if given["event"] == Other.event_id() != name:
+            given["fields"] = (("native_event", name), *given["fields"])
     options = _Options(**given)
     options.check()
     if options.dialect:

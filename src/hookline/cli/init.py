@@ -34,7 +34,8 @@ def command(user: bool, nested: bool) -> None:
     path = Path(app.loader.user_file) if user else Path(app.cwd, "hookline.yaml")
     if os.path.lexists(path):
         raise HooklineError(
-            f"{path} is there already; nothing was changed. `hookline check` says how it stands."
+            f"{path} is there already; nothing was changed. "
+            "`hookline check` shows whether it is right and active."
         )
     if not user and app.loader.is_trusted(str(path)):
         raise HooklineError(

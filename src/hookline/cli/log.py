@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from hookline.app import open_app
 from hookline.cli._failing import complain
 from hookline.cli._journal import (
-    JournalReader,
     dsn_option,
     filter_options,
     opened,
@@ -26,7 +25,7 @@ from hookline.model.errors import HooklineError
 from hookline.model.journal import Recorded
 from hookline.model.text import visible
 from hookline.pipeline.parts import journal_file
-from hookline.store.journal.reader import Filter, NoJournal
+from hookline.store.journal.reader import Filter, NoJournal, Queries
 
 __all__ = ["command"]
 
@@ -127,7 +126,7 @@ class _Follower:
         if self._failures == _LASTING:
             complain(str(error))
 
-    def _read(self, reader: JournalReader, place: Place) -> None:
+    def _read(self, reader: Queries, place: Place) -> None:
         """What comes, while the journal is the one that was opened."""
         if self._where() != place:
             return  # it was replaced before it was opened
@@ -146,7 +145,7 @@ class _Follower:
             self._failures = 0
             time.sleep(_POLL)
 
-    def _print_new(self, reader: JournalReader, after: int) -> None:
+    def _print_new(self, reader: Queries, after: int) -> None:
         newest = reader.query(Filter(limit=1))
         if not newest or newest[0].seq < after or self._is_another(reader, after):
             self._after = after = 0  # it was emptied, or is a new one in the place of the old
@@ -158,7 +157,7 @@ class _Follower:
         # Behind what the filter left out, too: it need not be looked at again.
         self._go_on_from(newest)
 
-    def _is_another(self, reader: JournalReader, after: int) -> bool:
+    def _is_another(self, reader: Queries, after: int) -> bool:
         """Whether the event that was read last is not the one with its number here."""
         found = reader.query(Filter(after_seq=after - 1, limit=1)) if after else ()
         return bool(found) and found[0].seq == after and found[0].id != self._last

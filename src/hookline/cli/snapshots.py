@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import click
 
 from hookline.cli._output import print_json
-from hookline.cli._snapshots import opened
+from hookline.cli.undo import open_shadow
 from hookline.model.text import visible
 from hookline.snapshots import Checkpoint, pages
 
@@ -20,7 +20,7 @@ def command(as_json: bool) -> None:
 
     `use: snapshot` in a config keeps it, for each turn of an agent.
     """
-    shadow = opened(os.path.abspath("."))
+    shadow = open_shadow(os.path.abspath("."))
     sessions = list(pages(shadow.directory))
     if as_json:
         print_json(

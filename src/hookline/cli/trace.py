@@ -1,9 +1,9 @@
 """``hookline trace``: one event on its way through the code, step by step, as it happens."""
 
-import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +17,7 @@ from hookline.model.text import visible
 __all__ = ["command"]
 
 _BY_MODULE = 3
+_LONGEST = 16 << 20
 
 
 @click.command(
@@ -46,12 +47,14 @@ def command(everything: bool, as_json: bool, words: tuple[str, ...]) -> None:
     code = _exit_code(result)
     shown = list(every_step(steps) if everything else stages(steps))
     if as_json:
-        print_json({"exit_code": code, "output": printed(), "steps": [_as_json(*s) for s in shown]})
+        print_json(
+            {"exit_code": code, "output": "".join(printed), "steps": [_as_json(*s) for s in shown]}
+        )
     else:
         for depth, step in shown:
             _print(depth, step)
         click.secho("out", bold=True)
-        click.echo(visible(printed()).rstrip("\n"))
+        click.echo(visible("".join(printed)).rstrip("\n"))
     if isinstance(result, BaseException) and not isinstance(result, SystemExit):
         raise result
     sys.exit(code)
@@ -88,16 +91,18 @@ def _exit_code(result: object) -> int:
 
 
 @contextmanager
-def _kept_output() -> Iterator[Callable[[], str]]:
-    """Keeps what is printed, so that it does not stand between the steps."""
-    kept = io.BytesIO()
-    before, ours = sys.stdout, io.TextIOWrapper(kept, encoding="utf-8", write_through=True)
-    sys.stdout = ours
-    try:
-        yield lambda: kept.getvalue().decode("utf-8", "replace")
-    finally:
-        sys.stdout = before
-        ours.detach()  # or it would close what it wrote to
+def _kept_output() -> Iterator[list[str]]:
+    """Keeps what is printed, so that it does not stand between the steps; complete at the end."""
+    before, printed = sys.stdout, list[str]()
+    # A file, since `hookline hook` writes to descriptors.
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as kept:
+        sys.stdout = kept
+        try:
+            yield printed
+        finally:
+            sys.stdout = before
+            kept.flush()
+            printed.append(os.pread(kept.fileno(), _LONGEST, 0).decode("utf-8", "replace"))
 
 
 def _print(depth: int, step: Step) -> None:

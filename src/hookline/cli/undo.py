@@ -5,9 +5,8 @@ import os
 import click
 
 from hookline.cli._output import print_json
-from hookline.cli._snapshots import opened
 from hookline.cli._terminal import confirm, guard_weakening
-from hookline.git import GitError
+from hookline.git import GitError, find_repository
 from hookline.model.errors import HooklineError
 from hookline.model.text import visible
 from hookline.snapshots import (
@@ -23,7 +22,7 @@ from hookline.snapshots import (
     undo,
 )
 
-__all__ = ["command"]
+__all__ = ["command", "open_shadow"]
 
 _WORDS = {"A": "remove", "D": "bring back", "M": "put back"}
 _NAMED = 3
@@ -50,7 +49,7 @@ def command(
     """
     if redo and keep is not None:
         raise click.UsageError("--redo goes one step at a time: leave --keep out")
-    shadow = opened(os.path.abspath("."))
+    shadow = open_shadow(os.path.abspath("."))
     chosen, points = _chosen(shadow, session, redo)
     going = points[-1:] if keep is None else points[keep:]
     # By what the turns did to a file, as git says it, and not by what is done now.
@@ -104,3 +103,17 @@ def _chosen(shadow: Shadow, name: str | None, redo: bool) -> tuple[Session, list
         raise HooklineError(f"there is nothing{of} to {'redo' if redo else 'undo'} here")
     points, session = max(found, key=lambda each: each[0][-1].time)
     return session, points
+
+
+def open_shadow(cwd: str) -> Shadow:
+    """The shadow of the work tree that ``cwd`` is in. Raises HooklineError outside of one."""
+    from hookline.app import open_loader
+
+    try:
+        repository = find_repository(cwd)
+    except GitError as error:
+        raise HooklineError(str(error)) from error
+    if repository is None:
+        raise HooklineError(f"`{cwd}` is in no git work tree, so nothing is kept of it")
+    home = os.path.abspath(open_loader(os.environ).home)
+    return Shadow(os.path.join(home, "snapshot"), repository, env=os.environ)

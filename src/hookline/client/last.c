@@ -21,7 +21,7 @@
 
 static const char UNCONFIGURED[] = "hookline: none of its programs gave an answer; nothing is "
                                    "configured here, so nothing was blocked. "
-                                   "`hookline doctor` says what to mend.\n";
+                                   "`hookline doctor` says what to fix.\n";
 static const char NOBODYS[] = "hookline: " LAST_REASON "\n";
 
 /* The row of an event; the dialect's row without a name for one it does not know. */

@@ -2,40 +2,40 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define LAST_REASON "hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend."
+#define LAST_REASON "hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix."
 
 /* Texts themselves and no pointers to them: those would be put right at each start. */
-static const char TEXTS[][300] = {
+static const char TEXTS[][298] = {
     "",
-    "hookline: hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\n",
-    "{\"action\":\"block\",\"reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\",\"metadata\":{\"hookId\":\"hookline\"}}\n",
-    "{\"action\":\"passThrough\",\"warnings\":[\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"],\"metadata\":{\"hookId\":\"hookline\"}}\n",
+    "hookline: hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\n",
+    "{\"action\":\"block\",\"reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\",\"metadata\":{\"hookId\":\"hookline\"}}\n",
+    "{\"action\":\"passThrough\",\"warnings\":[\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"],\"metadata\":{\"hookId\":\"hookline\"}}\n",
     "{\"verdict\":\"pass\"}\n",
-    "{\"verdict\":\"deny\",\"reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}\n",
-    "{\"decision\":\"block\",\"reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}\n",
-    "hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.",
-    "{\"hookSpecificOutput\":{\"hookEventName\":\"PreModelSwitch\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}}\n",
-    "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}}\n",
-    "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":{\"behavior\":\"deny\",\"message\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}}}\n",
-    "{\"systemMessage\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}\n",
-    "hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\n",
-    "{\"continue\":false,\"stopReason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}\n",
-    "{\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}\n",
-    "{\"behavior\":\"deny\",\"message\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}\n",
-    "{\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\",\"behavior\":\"deny\",\"message\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}\n",
-    "{\"permission\":\"deny\",\"user_message\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\",\"agent_message\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}\n",
+    "{\"verdict\":\"deny\",\"reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}\n",
+    "{\"decision\":\"block\",\"reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}\n",
+    "hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.",
+    "{\"hookSpecificOutput\":{\"hookEventName\":\"PreModelSwitch\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}}\n",
+    "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}}\n",
+    "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":{\"behavior\":\"deny\",\"message\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}}}\n",
+    "{\"systemMessage\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}\n",
+    "hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\n",
+    "{\"continue\":false,\"stopReason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}\n",
+    "{\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}\n",
+    "{\"behavior\":\"deny\",\"message\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}\n",
+    "{\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\",\"behavior\":\"deny\",\"message\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}\n",
+    "{\"permission\":\"deny\",\"user_message\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\",\"agent_message\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}\n",
     "{}\n",
-    "{\"permission\":\"deny\",\"user_message\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}\n",
+    "{\"permission\":\"deny\",\"user_message\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}\n",
     "{\"permission\":\"deny\"}\n",
-    "{\"continue\":false,\"user_message\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}\n",
-    "{\"user_message\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}\n",
-    "{\"hook_specific_output\":{\"hook_event_name\":\"pre_tool_use\",\"permission_decision\":\"deny\",\"permission_decision_reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}}\n",
-    "{\"hook_specific_output\":{\"hook_event_name\":\"permission_request\",\"permission_decision\":\"deny\",\"permission_decision_reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}}\n",
-    "{\"continue\":false,\"stop_reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}\n",
-    "{\"decision\":\"deny\",\"reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}\n",
+    "{\"continue\":false,\"user_message\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}\n",
+    "{\"user_message\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}\n",
+    "{\"hook_specific_output\":{\"hook_event_name\":\"pre_tool_use\",\"permission_decision\":\"deny\",\"permission_decision_reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}}\n",
+    "{\"hook_specific_output\":{\"hook_event_name\":\"permission_request\",\"permission_decision\":\"deny\",\"permission_decision_reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}}\n",
+    "{\"continue\":false,\"stop_reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}\n",
+    "{\"decision\":\"deny\",\"reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}\n",
     "{\"hookSpecificOutput\":{\"hookEventName\":\"BeforeToolSelection\",\"toolConfig\":{\"mode\":\"NONE\"}}}\n",
-    "{\"blocked\":true,\"reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}\n",
-    "{\"decision\":\"block\",\"reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\",\"continue\":false,\"stopReason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to mend.\"}\n",
+    "{\"blocked\":true,\"reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}\n",
+    "{\"decision\":\"block\",\"reason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\",\"continue\":false,\"stopReason\":\"hookline could not judge this: none of its programs gave an answer. `hookline doctor` says what to fix.\"}\n",
 };
 
 /* What is said on an event; a row without one is for those that its platform does not know.

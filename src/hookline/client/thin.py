@@ -30,7 +30,7 @@ task_completed teammate_idle tool_response_transform turn_end turn_start userPro
 user_input workspaceOpen worktree_remove
 """
 CAUSE = "hookline could not judge this: its client cannot run here"
-ADVICE = "`hookline doctor` says what to mend.\n"
+ADVICE = "`hookline doctor` says what to fix.\n"
 WORD = f"{CAUSE}. {ADVICE}".encode()
 
 

@@ -34,11 +34,11 @@ LARGEST_TABLE = 1 << 16
 SERVE = ("-I", "-m", "hookline", "daemon", "serve", "--fd", "0")
 REASON = (
     b"hookline could not judge this: none of its programs gave an answer. "
-    b"`hookline doctor` says what to mend."
+    b"`hookline doctor` says what to fix."
 )
 UNCONFIGURED = (
     b"hookline: none of its programs gave an answer; nothing is configured here, so nothing was "
-    b"blocked. `hookline doctor` says what to mend.\n"
+    b"blocked. `hookline doctor` says what to fix.\n"
 )
 
 
@@ -117,8 +117,10 @@ def _ask(cwd: bytes, values: dict[str, str], started: float, deadline: float) ->
         if daemon is not None:
             request = _frame(version, event_id, attempt, _spent(started), context)
             try:
-                return io.Talk(daemon, request).converse(deadline, acknowledged_by, SILENT_FOR)
-            except io.Refused:
+                return io.DaemonTalk(daemon, request).converse(
+                    deadline, acknowledged_by, SILENT_FOR
+                )
+            except io.TurnedAway:
                 pass
             except io.Unanswered:
                 attempt = b"2"
@@ -230,7 +232,7 @@ def _ask_new_process(request: bytes, deadline: float, *, once: bool) -> tuple[by
     if child == 0:
         _become(python, theirs.fileno(), (*SERVE, "--once") if once else SERVE)
     theirs.close()
-    talk = io.Talk(ours, request)
+    talk = io.DaemonTalk(ours, request)
     try:
         return talk.converse(deadline, float("inf"), float("inf"))
     except BaseException:

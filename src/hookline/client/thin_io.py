@@ -11,9 +11,9 @@ import time
 
 __all__ = [
     "GRACE",
-    "Refused",
+    "DaemonTalk",
     "Signals",
-    "Talk",
+    "TurnedAway",
     "Unanswered",
     "deliver",
     "find_directory",
@@ -250,11 +250,11 @@ class Unanswered(Exception):
     """There is no answer, and this is why."""
 
 
-class Refused(Unanswered):
+class TurnedAway(Unanswered):
     """The event was turned away before any of its hooks ran."""
 
 
-class Talk:
+class DaemonTalk:
     """One request and what comes back."""
 
     def __init__(self, socket: "Socket", request: bytes) -> None:
@@ -319,7 +319,7 @@ class Talk:
             elif kind in b"VB":
                 if len(heard) < 3 or len(heard) - 3 < int.from_bytes(heard[1:3], "big"):
                     return None
-                raise Refused("the daemon turned the event away")
+                raise TurnedAway("the daemon turned the event away")
             elif kind == ord("R"):
                 return _answer(heard)
             else:

@@ -68,11 +68,10 @@ def _plain_dirs(root: str, cwd: str) -> tuple[str, ...]:
 
 def _dirs(root: str, cwd: str, paths: Iterable[str]) -> tuple[str, ...]:
     dirs = dict.fromkeys(_down_to(root))
-    plain: set[str] = set()
-    if is_within(resolved(cwd, plain), root):
+    if is_within(resolved(cwd), root):
         dirs |= dict.fromkeys(_down_to(normal_path(cwd)))
     for place in (cwd, *(_directory(os.path.join(cwd, path)) for path in paths)):
-        for spelled in (resolved(place, plain), normal_path(place)):
+        for spelled in (resolved(place), normal_path(place)):
             if is_within(spelled, root):
                 dirs |= dict.fromkeys(each for each in _down_to(spelled) if is_within(each, root))
     return tuple(dirs)
@@ -131,28 +130,14 @@ def is_within(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
-def resolved(path: str, plain: set[str] | None = None) -> str:
-    """``path`` with every link followed, or the empty string when it is no absolute path.
-
-    Costs a fraction of ``realpath`` where there are no links, and less still for several paths
-    that share ``plain``, the parts of them that were seen to be none.
-    """
+def resolved(path: str) -> str:
+    """``path`` with every link followed, or the empty string when it is no absolute path."""
     if not os.path.isabs(path):
         return ""
-    plain = set() if plain is None else plain
     try:
-        if os.path.normpath(path) != path:
-            return os.path.realpath(path)
-        for part in _down_to(path):
-            if part not in plain:
-                if stat.S_ISLNK(os.lstat(part).st_mode):
-                    return os.path.realpath(path)
-                plain.add(part)
-    except OSError:
-        pass  # nothing there, so nothing below it that could be a link
+        return path if _is_plain(path) else os.path.realpath(path)
     except ValueError:  # a NUL or half a surrogate pair, which no file can have in its name
         return ""
-    return path
 
 
 def _is_plain(path: str) -> bool:

@@ -17,7 +17,6 @@ from hookline.model.errors import IllegalValueError
 __all__ = [
     "PathTest",
     "TextTest",
-    "fixed_parts",
     "is_glob",
     "path_glob",
     "text_glob",
@@ -138,11 +137,6 @@ def text_glob(source: str) -> str | TextTest:
 def text_regex(source: str) -> str:
     """A glob over a whole text as a regex for re2. Raises IllegalValueError."""
     return rf"(?s)\A{_regex_of(_tokens(source), star='.*', one='.')}\z"
-
-
-def fixed_parts(source: str) -> list[str]:
-    """The parts of a glob that stand for themselves. Raises IllegalValueError."""
-    return [text for kind, text in _tokens(source) if kind is _Kind.LITERAL]
 
 
 class _Chunks:

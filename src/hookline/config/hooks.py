@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
 from hookline.config.document import Document, brief
 from hookline.config.exceptions import (
@@ -36,7 +37,7 @@ from hookline.config.schema import (
 )
 from hookline.config.types import Kit, Narrowing
 from hookline.model.errors import ConfigError, IllegalValueError, Problem
-from hookline.model.events import EVENTS
+from hookline.model.events import EVENTS, Other
 from hookline.model.hook import (
     DEFAULT_PRIORITY,
     DEFAULT_TIMEOUT,
@@ -49,7 +50,7 @@ from hookline.model.hook import (
 from hookline.model.ports import BuiltinModule, HandlerModule, Matcher
 
 if TYPE_CHECKING:
-    from hookline.config.screens import Screen
+    from hookline.config.patterns import Screen
 
 __all__ = ["Entry", "HookCompiler", "Report", "seconds"]
 
@@ -165,7 +166,7 @@ class HookCompiler:
     @cached_property
     def _screen(self) -> "Screen":
         """One for all patterns of the file; many files have none."""
-        from hookline.config.screens import Screen
+        from hookline.config.patterns import Screen
 
         return Screen()
 
@@ -265,7 +266,10 @@ class HookCompiler:
 
     def _native_names(self, entry: Entry) -> Mapping[str, str]:
         names = () if isinstance(entry.keys.on, UnsetType) else _each_name(entry.keys.on)
-        return {name: self._find_event(name) for _, name in names if name not in EVENTS}
+        known = self.kit.native_events
+        # What is no event at all is reported as that.
+        own = [name for _, name in names if name not in EVENTS and len(known().get(name, ())) == 1]
+        return {name: self._find_event(name) for name in own}
 
     def _timeout(self, entry: Entry) -> float:
         if entry.keys.timeout is UNSET:
@@ -279,7 +283,7 @@ class HookCompiler:
     def _match(
         self, entry: Entry, chosen: _Chosen | None, events: tuple[str, ...]
     ) -> Matcher | None:
-        spec = _or(entry.keys.match, MatchEntry())
+        spec = self._narrow_other(entry, _or(entry.keys.match, MatchEntry()), events)
         self._check_reach(entry, ("match",), spec, events)
         every = chosen is not None and _holds(chosen, "every_command")
         partly = chosen is not None and _holds(chosen, "asks_about_parts")
@@ -294,6 +298,20 @@ class HookCompiler:
             self._report_flaws(entry.at("match"), bad_patterns(spec, every=every))
         exceptions = self._exceptions(entry, spec, events)
         return Except(match, exceptions) if exceptions else match
+
+    def _narrow_other(self, entry: Entry, spec: MatchEntry, events: tuple[str, ...]) -> MatchEntry:
+        """The condition, which holds for those events alone that `on` names by a platform's name
+        and that have no canonical one.
+        """
+        names = [
+            name for name, event in self._native_names(entry).items() if event == Other.event_id()
+        ]
+        if not names or not events or spec.native is not UNSET:
+            return spec
+        if isinstance(entry.keys.on, list) and len(names) < len(entry.keys.on):
+            hint = "give it a hook of its own"
+            self.report.add(entry.at("on"), f"`{names[0]}` has no canonical event", hint)
+        return replace(spec, native=names)
 
     def _check_reach(
         self, entry: Entry, path: tuple[str | int, ...], spec: MatchEntry, events: tuple[str, ...]

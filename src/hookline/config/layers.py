@@ -11,14 +11,14 @@ from hashlib import sha256
 from msgspec import Struct
 
 from hookline.config.compile import compile_file
-from hookline.config.discover import candidates, managed_flaw, place_of, project_dir_of
+from hookline.config.discover import NAMES, candidates, managed_flaw, place_of, project_dir_of
 from hookline.config.reading import Reader, Stamp, file_names, stamp_of
 from hookline.config.trust import TrustedSet, TrustStore
 from hookline.config.types import ConfigFile, Kit, ListNames, Note, ReadFile
 from hookline.model.errors import ConfigError, Problem, TrustError
 from hookline.model.hook import Layer
 
-__all__ = ["Layers", "Look", "Sources"]
+__all__ = ["Layers", "Look", "Sources", "all_files"]
 
 # How many files of a set are looked at for every event only to say that they changed; a hook
 # looks at all of its own before it runs. The config and what it includes come first in a set.
@@ -260,15 +260,16 @@ class Layers:
     def _keep(self, compiled: _Compiled, trusted: TrustedSet | None) -> ConfigFile:
         file = compiled.file
         self._compiled[file.file, file.layer] = compiled
-        for each in _all_files(file):
+        for each in all_files(file):
             self.sets[each.project_dir, each.file] = trusted
         return file
 
 
-def _all_files(file: ConfigFile) -> Iterator[ConfigFile]:
+def all_files(file: ConfigFile) -> Iterator[ConfigFile]:
+    """A file and all that it includes."""
     yield file
     for each in file.includes:
-        yield from _all_files(each)
+        yield from all_files(each)
 
 
 def _note_change(path: str, look: Look) -> None:
@@ -277,9 +278,10 @@ def _note_change(path: str, look: Look) -> None:
     elif not os.path.isfile(path):
         kind, what = "broken", "is no file any more"
     else:
-        kind, what = "changed", "is not as it was trusted"
-    rest = "; the trusted version is active until `hookline trust` is told otherwise."
-    look.note(path, kind, what + rest)
+        kind, what = "changed", "changed since you trusted it"
+    is_config = path.endswith(tuple(f"/{name}" for name in NAMES))
+    step = "hookline trust --revoke" if kind == "missing" and is_config else "hookline trust"
+    look.note(path, kind, f"{what}; the trusted version is active until you run `{step}`.")
 
 
 def _listing(directory: str) -> bytes:

@@ -8,7 +8,6 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -129,36 +128,20 @@ class Loader:
         self._clock = clock
         self._contents: Contents | None = None
         self._kept: dict[tuple[str, ...], _Kept] = {}
-        # The last look for each place, and when it began.
-        self._looks: dict[tuple[str, ...], tuple[float, Config]] = {}
 
-    def load(
-        self, root: str, cwd: str, paths: Sequence[str] = (), *, arrived: float | None = None
-    ) -> Config:
+    def load(self, root: str, cwd: str, paths: Sequence[str] = ()) -> Config:
         """Every hook in force for an event in the project at ``root``, at ``cwd``, on ``paths``.
 
-        The same object as long as nothing changed. What was found by a look that began after the
-        event had ``arrived``, by the monotonic clock, is as it was when the event came or newer.
-        Raises ConfigError when a file that needs no trust is wrong, TrustError when what was
-        trusted cannot be used.
+        The same object as long as nothing changed. Raises ConfigError when a file that needs no
+        trust is wrong, TrustError when what was trusted cannot be used.
         """
-        place = (root, cwd, *paths)
-        began, found = self._looks.get(place, (0.0, None))
-        if found is not None and arrived is not None and arrived < began:
-            return found
-        began = monotonic()
         try:
-            config = self._load(root, cwd, paths)
+            return self._load(root, cwd, paths)
         except UnicodeEncodeError as error:
             coding = sys.getfilesystemencoding()
             message = f"no file can be called so while the names of files are in {coding}"
             hint = "give hookline a locale with UTF-8, such as LC_ALL=C.UTF-8"
             raise ConfigError([Problem(str(error.object), 0, message, hint)]) from error
-        if arrived is not None:
-            while len(self._looks) >= KEPT:
-                del self._looks[next(iter(self._looks))]
-            self._looks[place] = began, config
-        return config
 
     def _load(self, root: str, cwd: str, paths: Sequence[str]) -> Config:
         now = self._clock()

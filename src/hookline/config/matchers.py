@@ -16,8 +16,7 @@ from hookline.model.tools import Tool, ToolKind
 from hookline.workspace import IN_REFTABLE
 
 if TYPE_CHECKING:
-    from hookline.config.patterns import PathPatterns, TextPatterns
-    from hookline.config.screens import Screen
+    from hookline.config.patterns import PathPatterns, Screen, TextPatterns
 
 __all__ = [
     "CARRIED_BY",

@@ -3,13 +3,16 @@
 Reads names, modes and first lines of files; runs and imports nothing of theirs.
 """
 
+import ast
 import os
 import shutil
 import sys
 import tokenize
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from shlex import quote
 from symtable import Symbol, symtable
@@ -27,7 +30,7 @@ __all__ = ["RunProblem", "find_run_problems"]
 # What is fixed by another content of a file, which nobody has trusted then.
 _CHANGES_FILES = {
     *("script-missing", "script-empty", "script-bom", "script-crlf", "script-invalid"),
-    *("script-without-interpreter", "interpreter-missing", "function-missing"),
+    *("script-without-interpreter", "interpreter-missing", "program-invalid", "function-missing"),
 }
 
 
@@ -107,19 +110,41 @@ def _find_in_python(hook: Hook, target: str, runs_copy: Callable[[str], bool]) -
         return
     path = next(filter(os.path.isfile, paths), None)
     if path is not None:
-        yield from _find_in_source(path, function)
+        yield from _find_in_source(
+            path, function, os.path.dirname(path) if is_file else hook.directory
+        )
     elif is_file:
         yield from find_troubles(Program(path=base, is_run=os.path.isdir(base)), shutil.which)
     else:
-        top = source.partition(".")[0]  # whose parts nobody can look for without importing it
-        is_there = os.path.isdir(os.path.join(hook.directory, top)) or top in sys.modules
-        if not is_there and find_spec(top) is None:
-            what = f"there is no Python module `{top}` in the project or installed with hookline"
-            yield Trouble("script-missing", what, f"put {paths[0]} back, or name the file itself")
+        yield from _find_in_module(source, function, hook.directory, paths[0])
 
 
-def _find_in_source(path: str, function: str) -> Iterator[Trouble]:
-    """Whether a file of Python's defines a function, as far as a parse can tell."""
+def _find_in_module(name: str, function: str, folder: str, path: str) -> Iterator[Trouble]:
+    """Whether a module that need not be the project's is there; imports nothing."""
+    parts = name.split(".")
+    spec = _find_top(parts[0], folder)
+    for end in range(2, len(parts) + 1):
+        if spec is None or spec.submodule_search_locations is None or parts[0] in sys.modules:
+            break
+        with suppress(KeyError):  # a package of no file's, which only an import can follow
+            spec = PathFinder.find_spec(".".join(parts[:end]), [*spec.submodule_search_locations])
+    if spec is None:
+        what = f"there is no Python module `{name}` in the project or installed with hookline"
+        yield Trouble("script-missing", what, f"put {path} back, or name the file itself")
+    elif spec.name == name and (spec.origin or "").endswith(".py"):
+        yield from _find_in_source(spec.origin or "", function, "")
+
+
+def _find_top(name: str, folder: str) -> ModuleSpec | None:
+    with suppress(ValueError):  # one that is loaded and does not say from where
+        return find_spec(name) or PathFinder.find_spec(name, [folder])
+    return ModuleSpec(name, None)
+
+
+def _find_in_source(path: str, function: str, folder: str) -> Iterator[Trouble]:
+    """Whether a file of Python's defines a function, and finds what it imports, as far as a parse
+    can tell; ``folder`` is where it looks, or empty for an installed one.
+    """
     try:
         # As Python itself reads it, in the encoding that its first lines name.
         with tokenize.open(path) as file, warnings.catch_warnings():
@@ -137,6 +162,21 @@ def _find_in_source(path: str, function: str) -> Iterator[Trouble]:
             what = f"`{path}` has no function `{function}`"
             fix = f"define `{function}` there, or correct the name"
             yield Trouble("function-missing", what, fix)
+        for name in _find_imports(source) if folder else ():
+            if _find_top(name, folder) is None:
+                what = f"`{path}` imports `{name}`, which is not installed with hookline"
+                yield Trouble("module-missing", what, f"install {name} where hookline is")
+
+
+def _find_imports(source: str) -> Iterator[str]:
+    """The packages that loading a file is certain to import."""
+    if "sys.path" in source or "addsitedir" in source:
+        return
+    for each in ast.parse(source).body:
+        if isinstance(each, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in each.names)
+        elif isinstance(each, ast.ImportFrom) and not each.level and each.module:
+            yield each.module.partition(".")[0]
 
 
 def _is_bound(symbol: Symbol) -> bool:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from hookline.daemon.frames import (
     ACKNOWLEDGED,
     KEEP_ALIVE,
+    ClientRequest,
     Decoder,
     FrameError,
-    Request,
     TooLarge,
     encode_answer,
     encode_busy,
@@ -73,7 +73,7 @@ class Connection:
         """What the client has not taken yet of an answer that the judging thread sent."""
         self._held = self._depth = 0
         self._session = ""
-        self._request: Request | None = None
+        self._request: ClientRequest | None = None
         """The event that waits for its turn or has it."""
         self._waiting = False
         """Whether it waits for its turn."""
@@ -172,7 +172,7 @@ class Connection:
 
     # Answering
 
-    def _dispatch(self, request: Request) -> None:
+    def _dispatch(self, request: ClientRequest) -> None:
         server = self._server
         if request.version != server.version and self._since is None:
             self._conclude(encode_other_version(server.version))

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline._version import __version__
-from hookline.client.thin_io import Talk, Unanswered
+from hookline.client.thin_io import DaemonTalk, Unanswered
 from hookline.daemon.frames import encode_request
 from hookline.daemon.instance import LockHolder, connect, find_holder, is_held_by, peer_pid
 from hookline.model.errors import HooklineError
@@ -61,7 +61,7 @@ def ask(home: str, argv: tuple[str, ...], *, version: str, timeout: float = 2.0)
     request = encode_request(argv, version=version, event=os.urandom(16).hex())
     with suppress(OSError, Unanswered), connect(home, version, timeout) as sock:
         # Keep-alives alone are no answer, so the whole has one deadline.
-        reply = Talk(sock, request).converse(monotonic() + timeout, inf, inf)
+        reply = DaemonTalk(sock, request).converse(monotonic() + timeout, inf, inf)
         return Reply(stdout=reply[0], stderr=reply[1], exit_code=reply[2])
     return None
 

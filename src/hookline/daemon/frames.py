@@ -17,9 +17,9 @@ __all__ = [
     "KEEP_ALIVE",
     "LARGEST",
     "CallCache",
+    "ClientRequest",
     "Decoder",
     "FrameError",
-    "Request",
     "Respond",
     "TooLarge",
     "encode_answer",
@@ -55,7 +55,7 @@ class TooLarge(FrameError):
     """The request says that it is longer than any may be."""
 
 
-class Request(Struct, frozen=True, gc=False):
+class ClientRequest(Struct, frozen=True, gc=False):
     """One call of a client, as it would have called ``hookline`` itself."""
 
     version: str
@@ -75,7 +75,7 @@ class Request(Struct, frozen=True, gc=False):
     """The number of its process; 0 where that is not known."""
 
 
-Respond = Callable[[Request], Awaitable[Reply]]
+Respond = Callable[[ClientRequest], Awaitable[Reply]]
 """What answers a request. Cancelled when nobody waits for the answer any more."""
 
 
@@ -159,7 +159,7 @@ class Decoder:
         """Whether nothing is there, not even a part of a request."""
         return not self._got
 
-    def take(self, sent: float) -> Request:
+    def take(self, sent: float) -> ClientRequest:
         """The request; what came after it is kept for the next one. Raises FrameError.
 
         ``sent`` is when its first bytes were on their way, by the monotonic clock.
@@ -176,13 +176,13 @@ class Decoder:
 
 def _read_request(
     got: bytes | bytearray, end: int, sent: float, calls: CallCache, client: int
-) -> Request:
+) -> ClientRequest:
     at, (version, event, attempt, spent) = _read_fields(got, _HEADER, end, 4)
     at, call = calls.read(got, at, end)
     if at + 4 > end or at + 4 + _U32(got, at)[0] != end:
         raise FrameError("the payload does not end where the request does")
     at += 4
-    return Request(
+    return ClientRequest(
         _read_version(version),
         _read_event_id(event),
         _read_number(attempt),

@@ -14,7 +14,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import Any
 
-from hookline.daemon.frames import Request, Respond
+from hookline.daemon.frames import ClientRequest, Respond
 from hookline.model.outcome import Reply
 
 __all__ = ["STUCK", "Deliver", "Done", "Job", "JudgingThread", "Watchdog"]
@@ -60,7 +60,7 @@ class JudgingThread:
         self._thread = Thread(target=self._run, name="hookline-judge", daemon=True)
         self._thread.start()
 
-    def submit(self, request: Request, deliver: Deliver, done: Done) -> "Job":
+    def submit(self, request: ClientRequest, deliver: Deliver, done: Done) -> "Job":
         """Has the request judged."""
         job = Job(self, request, deliver, done)
         self.own.call_soon_threadsafe(job.start)
@@ -126,10 +126,10 @@ class Job:
     __slots__ = ("_claim", "_deliver", "_done", "_judge", "_request", "_task")
 
     def __init__(
-        self, judge: JudgingThread, request: Request, deliver: Deliver, done: Done
+        self, judge: JudgingThread, request: ClientRequest, deliver: Deliver, done: Done
     ) -> None:
         self._judge = judge
-        self._request: Request | None = request
+        self._request: ClientRequest | None = request
         self._deliver = deliver
         self._done = done
         self._task: asyncio.Task[None] | None = None

@@ -17,7 +17,7 @@ from hookline._version import __file__ as _version_file
 from hookline._version import __version__
 from hookline.daemon.connection import SILENCE
 from hookline.daemon.control import GRACE, DaemonStatus
-from hookline.daemon.frames import Request, Respond
+from hookline.daemon.frames import ClientRequest, Respond
 from hookline.daemon.instance import Claim, InstanceError, claim
 from hookline.daemon.judging import STUCK, JudgingThread, Watchdog
 from hookline.daemon.log import Log
@@ -148,7 +148,7 @@ class Daemon:
 
     # Coming
 
-    def _on_request(self, request: Request) -> None:
+    def _on_request(self, request: ClientRequest) -> None:
         """Hears of each event before it is judged."""
         if self._home is None:
             same = request.version == __version__
@@ -245,7 +245,7 @@ class Daemon:
         if self._look_after_home is not None and self._claim is not None and self._home:
             await self._look_after_home(self._home)
 
-    def _answer_own(self, request: Request) -> Reply:
+    def _answer_own(self, request: ClientRequest) -> Reply:
         if request.argv[:2] != ("daemon", "status"):
             return Reply(stderr=b"a daemon answers `daemon status` only\n", exit_code=64)
         return Reply(stdout=msgspec.json.encode(self.status()))
@@ -278,6 +278,8 @@ class Daemon:
 
     def _on_closed(self) -> None:
         """The client that started us has gone; without the daemon's place there is nothing left."""
+        if self._home:
+            self._settle()  # the judging thread sent the answer, and this thread hears of both
         if self._claim is None and not self._server.connections:
             self._retire("its client has gone")
 

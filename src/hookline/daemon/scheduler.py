@@ -7,7 +7,7 @@ import re
 from collections import deque
 from collections.abc import Callable
 
-from hookline.daemon.frames import Request
+from hookline.daemon.frames import ClientRequest
 
 __all__ = ["SMALL", "MemoryBudget", "RecentSessions", "Scheduler", "find_depth", "find_session"]
 
@@ -23,13 +23,13 @@ _SESSION = re.compile(rb'"(?:session_?[iI]d|conversation_id|thread_id)"\s*:\s*"(
 _SESSION_WITHIN = 4096
 
 
-def find_session(request: Request) -> str:
+def find_session(request: ClientRequest) -> str:
     """The name that the payload gives to its session, else the directory that the client is in."""
     found = _SESSION.search(request.stdin, 0, _SESSION_WITHIN)
     return str(found[1], "utf-8", "replace") if found else request.cwd
 
 
-def find_depth(request: Request) -> int:
+def find_depth(request: ClientRequest) -> int:
     """How many hooks deep the agent is that asks."""
     text = request.env.get("HOOKLINE_DEPTH", "")
     return min(int(text[:2]), _DEEPEST) if text.isascii() and text.isdigit() else 0

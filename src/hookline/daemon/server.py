@@ -16,7 +16,7 @@ from time import monotonic
 from msgspec import Struct
 
 from hookline.daemon.connection import SILENCE, Connection
-from hookline.daemon.frames import CallCache, Request
+from hookline.daemon.frames import CallCache, ClientRequest
 from hookline.daemon.instance import peer_uid
 from hookline.daemon.judging import JudgingThread
 from hookline.daemon.scheduler import MemoryBudget, RecentSessions, Scheduler
@@ -66,8 +66,8 @@ class Server:
         version: str,
         note: Callable[[str], None],
         limits: ServerLimits | None = None,
-        own_answers: Mapping[tuple[str, ...], Callable[[Request], Reply]] | None = None,
-        on_request: Callable[[Request], None] = lambda request: None,
+        own_answers: Mapping[tuple[str, ...], Callable[[ClientRequest], Reply]] | None = None,
+        on_request: Callable[[ClientRequest], None] = lambda request: None,
         on_answer: Callable[[], None] = lambda: None,
         on_closed: Callable[[], None] = lambda: None,
         on_lost: Callable[[], None] = lambda: None,
@@ -157,7 +157,7 @@ class Server:
 
     # What connections tell
 
-    def on_event(self, request: Request, session: str, now: float) -> None:
+    def on_event(self, request: ClientRequest, session: str, now: float) -> None:
         """Counts an event that is about to be judged."""
         self.last_request = now
         self._sessions.add(session, now)
@@ -168,7 +168,7 @@ class Server:
         self.counts.answered += 1
         self._on_answer()
 
-    def on_failure(self, request: Request, error: BaseException) -> None:
+    def on_failure(self, request: ClientRequest, error: BaseException) -> None:
         """For whoever reads the log: where it went wrong, in which call."""
         self.counts.failed += 1
         where = "".join(traceback.format_exception(error))

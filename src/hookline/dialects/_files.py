@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from hookline.dialects._native import JsonDialect
 from hookline.model.errors import IllegalValueError
-from hookline.model.events import Event, ToolEvent
+from hookline.model.events import Event, PostToolUse, PostToolUseFailure, ToolEvent
 from hookline.model.hook import HandlerSpec, Hook, Lane, Layer, OnError, Source, Start
 from hookline.model.native import NativeEntry, NativeFile, NativePlace, Where
 from hookline.model.ports import Caller, Match
@@ -92,6 +92,12 @@ class Files(ABC):
         """The canonical events for a native one, however the file spells it."""
         row = self.codec.support.find(native)
         return (row.event if row is not None else "other", *self.also.get(native, ()))
+
+    @property
+    def awaits_success(self) -> bool:
+        """Whether this platform fires its event after a tool for those that succeed alone."""
+        rows = self.codec.support.events.values()
+        return any(row.event == PostToolUseFailure.event_id() for row in rows)
 
     def native(self, entry: NativeEntry) -> str:
         """The event's name as payloads of this platform have it."""
@@ -217,6 +223,8 @@ class NativeMatcher(Struct, frozen=True):
                 continue
             if event.event_id() == "other" and event.native_event != entry.event:
                 continue
+            if _has_failed(event) and self.files.awaits_success:
+                continue
             if self.files.matches(entry, event):
                 return Match(path=event.tool.path if isinstance(event, ToolEvent) else None)
         return None
@@ -240,6 +248,10 @@ def is_hookline(command: str | Sequence[str]) -> bool:
     """Whether a command calls hookline itself, which must not run inside hookline."""
     line = command if isinstance(command, str) else join(command)
     return _HOOKLINE.search(line + " ") is not None
+
+
+def _has_failed(event: Event) -> bool:
+    return isinstance(event, PostToolUse) and event.tool.ok is False
 
 
 def _unrunnable(why: str) -> HandlerSpec:

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from codecs import BOM_UTF8
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
@@ -20,7 +20,16 @@ from hookline.dialects._translate import PASSED, translate
 from hookline.dialects._wire import joined, said
 from hookline.model.answers import PASS, Answer, deny
 from hookline.model.errors import DecodeError
-from hookline.model.events import EVENTS, Agent, Event, Other, Task, ToolEvent, UserPromptSubmit
+from hookline.model.events import (
+    EVENTS,
+    Agent,
+    Event,
+    Other,
+    SessionResume,
+    Task,
+    ToolEvent,
+    UserPromptSubmit,
+)
 from hookline.model.outcome import Outcome, Reply, Substitution, Translated
 from hookline.model.ports import Caller, take_payload
 from hookline.model.rewriting import overlay
@@ -28,7 +37,7 @@ from hookline.model.support import Support
 from hookline.model.text import visible
 from hookline.model.tools import Mcp, Tool, ToolKind, ToolTable
 
-__all__ = ["JsonDialect", "Keys", "joined", "read_count", "said"]
+__all__ = ["JsonDialect", "Keys", "Words", "joined", "read_count", "said"]
 
 
 class Keys(Struct, frozen=True, kw_only=True):
@@ -46,6 +55,14 @@ class Keys(Struct, frozen=True, kw_only=True):
     agent_type: str = "agent_type"
 
 
+class Words(NamedTuple):
+    """A field that holds one of a few words; the usual one stands for other platforms' own."""
+
+    field: str
+    known: frozenset[str]
+    usual: str
+
+
 class JsonDialect(ABC):
     """A platform whose hooks read one JSON object and are answered in JSON or by exit code."""
 
@@ -60,6 +77,8 @@ class JsonDialect(ABC):
     # event of the platform tells, the events that do.
     facts: ClassVar[Mapping[str, str]] = {}
     facts_on: ClassVar[Mapping[str, frozenset[str]]] = {}
+    # Native event → its field of which the platform names all words.
+    words: ClassVar[Mapping[str, Words]] = {}
     # Canonical events that only others have → the native one that a hook for them is asked with.
     also: ClassVar[Mapping[str, str]] = {}
     ignores_http_text: ClassVar[bool] = False
@@ -279,6 +298,9 @@ class JsonDialect(ABC):
             value = _get(event, field)
             if value or field not in _LEFT_OUT:
                 data[key] = value
+        word = self.native_word(native, event)
+        if word is not None:
+            data[self.fields[native][self.words[native].field]] = word
         if isinstance(event, ToolEvent):
             tool = event.tool
             data |= {keys.tool: self.native_tool(tool), keys.input: self.native_input(tool)}
@@ -289,6 +311,18 @@ class JsonDialect(ABC):
         if event.agent.id:
             data |= {keys.agent_id: event.agent.id, keys.agent_type: event.agent.name}
         return data
+
+    @classmethod
+    def native_word(cls, native: str, event: Event) -> str | None:
+        """What stands in the event's field of known words, on this platform; None without one."""
+        row = cls.words.get(native)
+        if row is None:
+            return None
+        word = getattr(event, row.field, "")
+        if word in row.known:
+            return str(word)
+        is_resumed = isinstance(event, SessionResume) and "resume" in row.known
+        return "resume" if is_resumed else row.usual
 
     def native_tool(self, tool: Tool) -> str:
         """This platform's name of a tool: the first of its kind when it has none of that name."""

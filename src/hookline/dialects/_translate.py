@@ -154,8 +154,8 @@ def _fit_texts(draft: _Draft, outcome: Outcome, support: Support) -> None:
     if answer.context and not row.can("context"):
         if row.instead("context") == "later":
             draft.later = answer.context
-            why = "has no way to the model; the next turn has one"
-            draft.swap("context", "context of the next turn", why, context=())
+            why = "has no way to the model; a later event has one"
+            draft.swap("context", "context of a later event", why, context=())
         elif row.instead("context") == "notice" or row.can("notice"):
             texts = (*answer.notice, *answer.context)
             draft.swap("context", "notice", "has no way to the model", context=(), notice=texts)

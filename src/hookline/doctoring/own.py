@@ -25,14 +25,14 @@ def own_config(app: App, project: str, *, managed: str) -> Iterator[Finding]:
     """What of the config that counts in a project is not active as it stands there."""
     flaw = home_flaw(app.home)
     if flaw:
-        what = f"{flaw}, and hookline remembers its sessions here: every tool is blocked"
+        what = f"{flaw}, and hookline keeps its state here: every tool is blocked"
         yield _found(
             "state-not-writable",
             _E,
             app.home,
             0,
             what,
-            f"make {app.home} writable (chmod u+rwx), or free its disk",
+            f"make {app.home} writable (chmod u+rwx), or free space on its disk",
         )
     standings = [] if app.config is not None else [*app.loader.standings(project, app.cwd)]
     try:
@@ -78,8 +78,8 @@ def _broken(app: App, error: HooklineError) -> Iterator[Finding]:
         yield _found("config-broken", _E, app.home, 0, str(error), "run hookline check")
         return
     for problem in error.problems:
-        what = f"{problem.message}; until it is mended, whatever can be blocked is denied"
-        fix = problem.hint or "mend it; hookline check shows every mistake"
+        what = f"{problem.message}; until it is fixed, whatever can be blocked is denied"
+        fix = problem.hint or "fix it; hookline check shows every mistake"
         yield _found("config-broken", _E, problem.file, problem.line, what, fix)
 
 
@@ -124,7 +124,7 @@ def _noted(note: Note, managed: str) -> Iterator[Finding]:
     elif note.kind == "untrusted":
         yield _found("include-not-trusted", _E, note.file, 0, note.message, "hookline trust")
     elif note.kind == "broken":
-        fix = f"mend {note.file}; hookline check shows every mistake"
+        fix = f"fix {note.file}; hookline check shows every mistake"
         yield _found("include-broken", _W, note.file, 0, note.message, fix)
 
 

@@ -72,9 +72,8 @@ class Library:
         if not callable(function):
             names = [name for name, value in vars(module).items() if callable(value)]
             hint = nearest(request.function, names)
-            raise HandlerUnavailable(
-                f"`{request.shown}` has no function `{request.function}`. {hint}".strip()
-            )
+            what = f"`{request.shown}` has no function `{request.function}`"
+            raise HandlerUnavailable(f"{what}; {hint}" if hint else what)
         return function, getattr(module, "__file__", None) or ""
 
     def remember(self, request: Request) -> None:

@@ -19,8 +19,8 @@ from hookline.handlers._exchange import signal_name, tail
 from hookline.handlers._per_loop import PerLoop
 from hookline.handlers._worker_protocol import REPLY_CAP, Reply
 from hookline.model.errors import HandlerAnswerError, HandlerCrashed, HandlerUnavailable
+from hookline.processes.start import Watch, watch
 from hookline.processes.strays import Mark, kill_strays
-from hookline.processes.watch import Watch, watch
 
 __all__ = ["Worker", "Workers", "workers"]
 

@@ -4,7 +4,7 @@ Knows how a hook's program is started; must not know what its answer means or ho
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hookline.handlers._environment import hook_directory, hook_environment
@@ -114,9 +114,10 @@ class Command:
         codes = _NOT_RUN if call.event.continues else {0}
         if call.event.gate and code is not None and code in codes and command is self._command:
             given = argv[-1] if isinstance(command, str) else argv
-            if code or finished.stderr or _may_fail_in_silence(given):
+            directory = hook_directory(call)
+            if code or finished.stderr or _may_fail_in_silence(given, directory, env):
                 said = tail(finished.stderr)
-                _check_started(given, argv[0], code, said, hook_directory(call), env)
+                _check_started(given, argv[0], code, said, directory, env)
         return finished
 
     async def _leave(self, call: Call, stdin: bytes, env: Mapping[str, str]) -> None:
@@ -136,12 +137,25 @@ class Command:
             raise HandlerUnavailable(str(error)) from error
 
 
-def _may_fail_in_silence(command: str | Sequence[str]) -> bool:
-    """Whether what cannot start may leave stderr empty: that goes elsewhere, or a shell was given
-    a directory or a script with the line ends of Windows.
+def _may_fail_in_silence(
+    command: str | Sequence[str], directory: str, env: Mapping[str, str]
+) -> bool:
+    """Whether what cannot start may leave stderr empty: that goes elsewhere, a shell was given
+    a directory or a script with the line ends of Windows, or a script is empty.
     """
     text = command if isinstance(command, str) else " ".join(command)
-    return ">" in text or "sh " in text
+    if ">" in text or "sh " in text:
+        return True
+    given = command if isinstance(command, str) else tuple(command)
+    words = read_path_words(given, _PROJECT, env.get(_PROJECT, ""))
+    return any(_is_empty(os.path.join(directory, each.path)) for each in words if each.is_executed)
+
+
+def _is_empty(path: str) -> bool:
+    try:
+        return os.path.getsize(path) == 0
+    except (OSError, ValueError):
+        return False
 
 
 def _check_started(
@@ -169,19 +183,26 @@ def _check_started(
     def find_program(name: str) -> str | None:
         return which(name, path=env["PATH"])
 
-    troubles: Iterable[Trouble]
+    facts: Any = {"cwd": cwd, "variables": env, "shell": shell}
+    troubles: list[Trouble] = []
     if exit_code == 2:  # which counts unless it is certain that nobody meant it
-        if has_given_up(command, shell, said.rpartition("\n")[2], env):
+        for program in find_last_programs(command, **facts):
+            found = find_troubles(program, find_program)
+            troubles += [each for each in found if each.id != "script-empty"]  # which ends well
+        if not troubles and has_given_up(command, shell, said.rpartition("\n")[2], env):
             raise HandlerUnavailable(f"it could not be read to its end{said}")
-        last = find_last_programs(command, cwd=cwd, variables=env, shell=shell)
-        troubles = (each for program in last for each in find_troubles(program, find_program))
     else:
-        troubles = find_command_troubles(
-            command, cwd=cwd, variables=env, which=find_program, shell=shell
-        )
+        troubles += find_command_troubles(command, which=find_program, **facts)
+        if said and not exit_code and not troubles:
+            # In a branch that need not have been taken; what was tried and failed is on stderr.
+            found = find_command_troubles(command, which=find_program, reads_branches=True, **facts)
+            troubles += [each for each in found if _tells_of(said, each)]
     for trouble in troubles:
-        if trouble.id != "script-empty":  # which ends well
-            raise HandlerUnavailable(f"{trouble.what} ({trouble.fix})")
+        raise HandlerUnavailable(f"{trouble.what} ({trouble.fix})")
+
+
+def _tells_of(said: str, trouble: "Trouble") -> bool:
+    return os.path.basename(trouble.what.split("`")[1]) in said
 
 
 def _argv(

@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from msgspec import Struct
 
 __all__ = ["LINE_TEST", "REPORT_MARK", "HookReport", "LineReport", "count_active", "say_active"]
+__all__ += ["say_observing"]
 
 LINE_TEST = b"hookline: test of an installed line"
 """Stands in for a payload; nothing is judged and nothing is written down."""
@@ -23,6 +24,8 @@ class HookReport(Struct, frozen=True):
     events: tuple[str, ...]
     flaw: str = ""
     """Why it cannot run; empty when it can."""
+    observes: bool = False
+    """Whether its answers are recorded and not enforced."""
 
 
 class LineReport(Struct, frozen=True, kw_only=True):
@@ -38,8 +41,16 @@ class LineReport(Struct, frozen=True, kw_only=True):
 
 
 def count_active(hooks: Sequence[HookReport], delivered: AbstractSet[str]) -> int:
-    """How many hooks can run, on an event that the agent delivers."""
-    return sum(not hook.flaw and not delivered.isdisjoint(hook.events) for hook in hooks)
+    """How many hooks can run and count, on an event that the agent delivers."""
+    can_count = (hook for hook in hooks if not (hook.flaw or hook.observes))
+    return sum(not delivered.isdisjoint(hook.events) for hook in can_count)
+
+
+def say_observing(hooks: Sequence[HookReport]) -> str:
+    """Which hooks enforce nothing; empty when all do."""
+    names = [hook.name for hook in hooks if hook.observes]
+    verb = "only observes" if len(names) == 1 else "only observe"
+    return f"{', '.join(names)} {verb} (`mode: observe`), so nothing is blocked" if names else ""
 
 
 def say_active(count: int) -> str:

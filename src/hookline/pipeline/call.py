@@ -247,7 +247,7 @@ class Exchange:
 
     def refuse(self, exc: BaseException) -> Reply:
         """What the client is told when there is no outcome."""
-        advice = "" if isinstance(exc, DecodeError) else " `hookline doctor` says what to mend."
+        advice = "" if isinstance(exc, DecodeError) else " `hookline doctor` says what to fix."
         self.failure = (
             str(exc) if isinstance(exc, HooklineError) else f"{type(exc).__name__}: {exc}"
         )

@@ -50,8 +50,8 @@ __all__ = ["MAX_DEPTH", "hook_depth", "judge", "judge_in_session", "judge_once"]
 MAX_DEPTH = 3
 # Calls that are judged before they are made: what is denied there is what agents try again.
 _JUDGED = (PreToolUse, PermissionRequest)
-# What the model reads next, where some events have no way to it.
-_BEGINNINGS = (TurnStart, UserPromptSubmit)
+# What the model reads next, where some events have no way to it, and these have one.
+_BEGINNINGS = {TurnStart.event_id(), UserPromptSubmit.event_id()}
 
 
 async def judge_once(event: Event, app: App, call: Call, client: Client) -> Outcome:
@@ -118,7 +118,7 @@ async def _judge(
     if call is not None and moments is not None and moments.awaits_end:
         from hookline.pipeline.session_end import keep_session_open  # on two platforms only
 
-        keep_session_open(call, event, app)
+        await keep_session_open(call, event, app)
     try:
         outcome = await judge_in_session(
             event,
@@ -223,7 +223,7 @@ class Memories(Protocol):
         """Keeps what an event has changed. Raises HooklineError."""
 
 
-class Judge(Protocol):
+class HookRunner(Protocol):
     """Whoever runs the hooks of an event: the engine, or one that stands before it."""
 
     async def handle(self, event: Event, caller: Caller) -> Outcome:
@@ -236,7 +236,7 @@ async def judge_in_session(
     *,
     client: Client,
     config: Config,
-    engine: Judge,
+    engine: HookRunner,
     memories: Memories,
     sessions: Sequence[str],
     moments: Moments | None = None,
@@ -345,14 +345,15 @@ def _only_projects_continue(outcome: Outcome) -> bool:
 
 def _tell_model(lines: Sequence[str], outcome: Outcome, client: Client) -> Outcome | None:
     """The outcome with what the model has yet to hear; None where this event cannot carry it."""
-    rows = client.support.events.values()
+    rows, event = client.support.events.values(), outcome.event
     if any(row.instead("context") == "later" for row in rows):
-        if outcome.event.agent.depth or not isinstance(outcome.event, _BEGINNINGS):
+        begin = any(row.can("context") and row.event in _BEGINNINGS for row in rows)
+        if event.agent.depth or (begin and event.event_id() not in _BEGINNINGS):
             return None
     elif any(row.event == "user_prompt_submit" and row.can("context") for row in rows):
-        if not is_persons_prompt(outcome.event):
+        if not is_persons_prompt(event):
             return None
-    elif outcome.event.agent.depth:
+    elif event.agent.depth:
         return None
     answer = replace(outcome.answer, context=(*lines, *outcome.answer.context))
     told = _translate(replace(outcome, answer=answer), client)

@@ -147,13 +147,7 @@ class Parts:
                 self._apps.pop(next(iter(self._apps)))
             app = self._apps[key] = _make_app(options, call)
             app.answers = self._answers or app.answers
-        return app.for_caller(
-            call.env,
-            call.cwd,
-            attempt=call.attempt,
-            umask=call.umask,
-            arrived=call.arrived,
-        )
+        return app.for_caller(call.env, call.cwd, attempt=call.attempt, umask=call.umask)
 
     async def record(self, entry: Entry, app: "App | None") -> str:
         """Writes an event down. A warning for its session, where that failed: no verdict is lost

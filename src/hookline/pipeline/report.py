@@ -8,7 +8,14 @@ from hookline.config.load import Loader
 from hookline.config.types import Config
 from hookline.model.errors import HooklineError
 from hookline.model.events import Event, SessionStart, UserPromptSubmit
-from hookline.model.line_test import HookReport, LineReport, count_active, say_active
+from hookline.model.hook import Mode
+from hookline.model.line_test import (
+    HookReport,
+    LineReport,
+    count_active,
+    say_active,
+    say_observing,
+)
 from hookline.model.text import visible
 
 __all__ = ["first_notices", "report_line"]
@@ -38,7 +45,12 @@ def _report_hooks(
     """The hooks that we run for this agent; it runs those of its own files itself."""
     mine = (hook for hook in config.hooks if dialect not in hook.run_by)
     return tuple(
-        HookReport(hook.name, hook.events, *(each.message for each in problems[:1]))
+        HookReport(
+            hook.name,
+            hook.events,
+            flaw=next((each.message for each in problems), ""),
+            observes=hook.mode is Mode.OBSERVE,
+        )
         for hook in mine
         for problems in [loader.find_run_problems(hook, env)]
     )
@@ -64,5 +76,8 @@ def first_notices(
     broken = [visible(hook.name) for hook in hooks if hook.flaw]
     if broken:
         noted = (f"cannot run: {', '.join(broken)}; `hookline doctor` says why", *noted)
-    step = "" if count or noted else ". Run `hookline init`"
+    if observing := say_observing(hooks):
+        noted = (f"{visible(observing)}.", *noted)
+    advice = "`hookline status` says why" if config.files else "Run `hookline init`"
+    step = "" if count or noted else f". {advice}"
     return (f"hookline: {say_active(count)}{step}.", *noted)

@@ -23,7 +23,7 @@ from hookline.model.journal import Entry
 from hookline.model.outcome import Outcome
 from hookline.pipeline.call import Call
 from hookline.pipeline.judge import judge
-from hookline.pipeline.parts import Parts
+from hookline.pipeline.parts import BriefJournals, Parts
 from hookline.processes.ancestry import find_agent, is_running
 from hookline.store.sessions import OpenSession, OpenSessions
 
@@ -33,10 +33,18 @@ __all__ = ["conclude_sessions", "keep_session_open"]
 _BELIEVED = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOOKLINE_HOME", "HOOKLINE_CONFIG")
 
 
-def keep_session_open(call: Call, event: Event, app: App) -> None:
-    """Remembers a session that no event will end."""
+async def keep_session_open(
+    call: Call, event: Event, app: App, *, clock: Callable[[], float] = time.time
+) -> None:
+    """Remembers a session that no event will end; one that was over before is ended first."""
     if not event.session_id:
         return
+    left = call.time_left()
+    parts = Parts(BriefJournals())
+    await conclude_sessions(
+        parts, app.home, only=_name(event), timeout=left and left / 2, clock=clock
+    )
+    await parts.aclose()
 
     def describe() -> OpenSession:
         believed = _BELIEVED if call.options.trust_env else ()
@@ -54,16 +62,23 @@ def keep_session_open(call: Call, event: Event, app: App) -> None:
 
 
 async def conclude_sessions(
-    parts: Parts, home: str, *, clock: Callable[[], float] = time.time
+    parts: Parts,
+    home: str,
+    *,
+    only: str = "",
+    timeout: float | None = None,
+    clock: Callable[[], float] = time.time,
 ) -> None:
-    """Runs the hooks for the end of every session that is over."""
-    for session, why in OpenSessions(home).take_over(clock(), is_running):
+    """Runs the hooks for the end of every session that is over, or of ``only`` this one."""
+    for session, why in OpenSessions(home).take_over(clock(), is_running, only=only):
         env = {**_make_environment(), **session.believed}
         call = Call(argv=session.argv, payload=b"", env=env, cwd=session.cwd)
-        await _conclude(session, why, call, parts)
+        await _conclude(session, why, call, parts, timeout)
 
 
-async def _conclude(session: OpenSession, why: str, call: Call, parts: Parts) -> None:
+async def _conclude(
+    session: OpenSession, why: str, call: Call, parts: Parts, timeout: float | None
+) -> None:
     at, started = datetime.now(UTC), perf_counter_ns()
     event = SessionEnd(
         session_id=session.session_id,
@@ -77,7 +92,8 @@ async def _conclude(session: OpenSession, why: str, call: Call, parts: Parts) ->
     failure = ""
     try:
         app = parts.app_for(call)
-        outcome = await judge(event, app, client=registry.dialect(session.dialect))
+        client = registry.dialect(session.dialect)
+        outcome = await judge(event, app, client=client, timeout=timeout)
         before = app.memories.read(_name(event))
         app.memories.write(_name(event), before, replace(before, over=True))
     except HooklineError as error:

@@ -20,6 +20,8 @@ class Stat(Struct, frozen=True):
     """What ``/proc/PID/stat`` says of a process."""
 
     name: str
+    has_ended: bool
+    """Whether only its parent has yet to hear that it is gone."""
     parent: int
     started: int
     """In ticks since the machine was started."""
@@ -32,7 +34,7 @@ def read_stat(pid: int) -> Stat | None:
             # The name is in brackets, and may hold some itself.
             name, _, rest = file.read().partition(b"(")[2].rpartition(b")")
         fields = rest.split()
-        return Stat(os.fsdecode(name), int(fields[1]), int(fields[19]))
+        return Stat(os.fsdecode(name), fields[0] in b"ZX", int(fields[1]), int(fields[19]))
     return None
 
 
@@ -47,7 +49,7 @@ def find_agent(client: int) -> tuple[int, int]:
         found = read_stat(pid)
         if found is None:
             break
-        if found.name not in _BETWEEN:
+        if _find_program(pid, found) not in _BETWEEN:
             return pid, found.started
         pid = found.parent
     return 0, 0
@@ -56,4 +58,12 @@ def find_agent(client: int) -> tuple[int, int]:
 def is_running(pid: int, started: int) -> bool:
     """Whether that very process is still there."""
     found = read_stat(pid)
-    return found is not None and found.started == started
+    return found is not None and found.started == started and not found.has_ended
+
+
+def _find_program(pid: int, stat: Stat) -> str:
+    """What a process runs: one that runs a script has the script's name, and a shell's program."""
+    try:
+        return os.path.basename(os.readlink(f"/proc/{pid}/exe")).removesuffix(" (deleted)")
+    except OSError:
+        return stat.name

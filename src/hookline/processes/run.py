@@ -17,9 +17,8 @@ from time import monotonic
 
 from msgspec import Struct
 
-from hookline.processes.start import CannotStart, Started, start
+from hookline.processes.start import CannotStart, Started, Watch, start, watch
 from hookline.processes.strays import Mark, guarded, kill_strays
-from hookline.processes.watch import Watch, watch
 
 __all__ = ["Finished", "Inlet", "Outlet", "run", "run_behind"]
 

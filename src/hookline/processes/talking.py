@@ -9,9 +9,8 @@ import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 
-from hookline.processes.start import Started, start
+from hookline.processes.start import Started, start, watch
 from hookline.processes.strays import Mark, guarded, kill_strays
-from hookline.processes.watch import watch
 
 __all__ = ["SaidTooMuch", "Talk", "talking"]
 

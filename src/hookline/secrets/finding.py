@@ -11,9 +11,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.secrets.compiling import compiled, options, searcher
 from hookline.secrets.forms import Rule
-from hookline.secrets.hints import literal, token_hints
+from hookline.secrets.hints import compile_bytes, literal, options, searcher, token_hints
 from hookline.secrets.likely import Scope, accepts, is_example
 from hookline.secrets.places import PLACES, Place
 from hookline.secrets.rules import RULES
@@ -59,7 +58,7 @@ def _head_look() -> Any:
 @cache
 def _rule(number: int) -> tuple[Rule, Any, range]:
     """A rule with its regex and the numbers of its groups; few texts need more than one."""
-    regex = compiled(RULES[number].regex)
+    regex = compile_bytes(RULES[number].regex)
     return RULES[number], regex, range(1, regex.groups + 1)
 
 
@@ -100,7 +99,7 @@ def _readers() -> Sequence[Sequence[Reader]]:
 @cache
 def _lone_readers() -> Sequence[tuple[Any, Reader]]:
     return [
-        (compiled(place.head, capture=False).finditer, _reader(number, place))
+        (compile_bytes(place.head, capture=False).finditer, _reader(number, place))
         for number, place in enumerate(PLACES)
         if place.alone
     ]

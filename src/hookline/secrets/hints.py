@@ -13,7 +13,6 @@ from functools import cache, lru_cache
 from typing import Any
 
 from hookline.secrets.accelerating import NO_HINTS, Hints, compiled
-from hookline.secrets.compiling import searcher
 from hookline.secrets.forms import ASSIGNS_HINT, Rule
 from hookline.secrets.places import PLACES
 from hookline.secrets.rules import RULES
@@ -22,10 +21,13 @@ __all__ = [
     "NO_HINTS",
     "accelerate",
     "accelerate_soon",
+    "compile_bytes",
     "first_hint",
     "hints",
     "literal",
     "looked_through",
+    "options",
+    "searcher",
     "token_hints",
 ]
 
@@ -40,7 +42,33 @@ _FEW = 4
 _SHORT = 16 << 10
 """In a longer one each word would be searched for longer than all take to compile."""
 
+_MEMORY = 16 << 20
+
 Looker = Callable[[bytes], Hints | None]
+
+
+def options(*, capture: bool = True) -> Any:
+    """Any byte is a character: what is no UTF-8 must not end a secret early."""
+    import re2  # loaded with the first text that needs it
+
+    made = re2.Options()
+    made.encoding = re2.Options.Encoding.LATIN1
+    made.log_errors = False
+    made.never_capture = not capture
+    made.max_mem = _MEMORY
+    return made
+
+
+def compile_bytes(source: str, *, capture: bool = True) -> Any:
+    """A regex over bytes."""
+    import re2
+
+    return re2.compile(source.encode("ascii"), options(capture=capture))
+
+
+def searcher(sources: Sequence[str]) -> Any:
+    """One search for the first match of any of these."""
+    return compile_bytes("|".join(f"(?:{each})" for each in sources), capture=False).search
 
 
 def token_hints(rules: Sequence[Rule] = RULES) -> list[str]:

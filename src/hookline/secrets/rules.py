@@ -2,11 +2,8 @@
 
 from hookline.secrets.tables.clouds import CLOUDS
 from hookline.secrets.tables.code import CODE
-from hookline.secrets.tables.messages import MESSAGES
-from hookline.secrets.tables.models import MODELS
-from hookline.secrets.tables.money import MONEY
 from hookline.secrets.tables.named import NAMED
-from hookline.secrets.tables.work import WORK
+from hookline.secrets.tables.services import MESSAGES, MODELS, MONEY, WORK
 
 __all__ = ["RULES"]
 

@@ -10,9 +10,16 @@ from hookline.shell.launchers import LAUNCHERS
 from hookline.shell.model import STDIN, STDIN_NAMES
 from hookline.shell.options import Options, parse
 from hookline.shell.quoting import ansi_c
-from hookline.shell.variables import programs_in
 
-__all__ = ["SHELLS", "SHELL_OPTIONS", "carried", "carries", "find_copied_files", "literal_output"]
+__all__ = [
+    "SHELLS",
+    "SHELL_OPTIONS",
+    "carried",
+    "carries",
+    "find_copied_files",
+    "literal_output",
+    "programs_in",
+]
 
 
 def carried(words: Words) -> Iterable[Inner]:
@@ -333,3 +340,25 @@ _CARRIERS: dict[str, Callable[[Words], Iterable[Inner]]] = {
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _container),
     **dict.fromkeys(("kubectl", "oc"), _kubectl),
 }
+
+
+# Variables whose value some program runs as a command.
+_RUN_AS_COMMAND = frozenset({
+    "BROWSER", "EDITOR", "FCEDIT", "GIT_ASKPASS", "GIT_EDITOR", "GIT_EXTERNAL_DIFF", "GIT_PAGER",
+    "GIT_PROXY_COMMAND", "GIT_SEQUENCE_EDITOR", "GIT_SSH", "GIT_SSH_COMMAND", "MANPAGER", "PAGER",
+    "PROMPT_COMMAND", "RSYNC_RSH", "SSH_ASKPASS", "SUDO_ASKPASS", "SUDO_EDITOR", "VISUAL",
+})  # fmt: skip
+# Shells expand these, and run what is substituted in them.
+_SOURCED_FROM = frozenset({"BASH_ENV", "ENV"})
+_EXPANDED = _SOURCED_FROM | {"PS0", "PS1", "PS2", "PS4"}
+
+
+def programs_in(assigned: Iterable[tuple[str, Field]]) -> Iterator[Inner]:
+    """The code that these assignments give to whatever reads them."""
+    for name, value in assigned:
+        if name in _RUN_AS_COMMAND and value.exact:
+            yield Code(value)
+        elif name in _EXPANDED and value.exact and ("$(" in value.text or "`" in value.text):
+            yield Code(Field(f': "{value.text}"'))
+        elif name in _SOURCED_FROM and value.text:
+            yield Argv((Field("."), value))

@@ -48,8 +48,8 @@ _TABLE = (
        f"{checks} -e --eval -p --print --run --test")
       for names, checks in (("node", "-c --check"), ("tsx ts-node vite-node zx", ""))),
     ("deno bun", "-c --config --cwd --import-map", "-r --preload --require", "-e --eval -p"),
-    ("ruby", "-C -E -I", "-r", "-e"),
-    ("perl", "-I -M -m", "", "-e -E"),
+    ("ruby", "-C -E -I", "-r", "-c -e"),
+    ("perl", "-I -M -m", "", "-c -e -E"),
     ("php", "-c -d -S -t -z", "-f --file", "-B -E -F -R -l -r --run --syntax-check -f --file"),
     ("lua luajit", "-e -j -l", "", ""),
     ("awk gawk mawk nawk", "-F -v --assign --field-separator -e --source -l --load",
@@ -57,6 +57,14 @@ _TABLE = (
     ("sed gsed", "-e --expression -l", "-f --file", ""),
     ("jq gojq jaq", "-L --indent", "-f --from-file", ""),
     ("R emacs", "-e", "-f --file -l --load --script", "-e -f --file"),
+    ("make gmake bmake", "-C --directory -E --eval -I --include-dir -W -o",
+     "-f --file --makefile", ""),
+    ("ninja samu", "-C -d -j -k -l -t -w", "-f", ""),
+    ("just", "-d --working-directory", "-f --justfile", ""),
+    ("task", "-d --dir -o --output -C --concurrency", "-t --taskfile", ""),
+    ("rake", "-I -r", "-f --rakefile", ""),
+    ("nox", "-s -e -p -k -t", "-f --noxfile", ""),
+    ("gdb cmake", "-B -D -G -S --build", "-P -x --command", ""),
     ("julia", "-J -p -t", "-L --load", "-e -E --eval"),
     ("expect guile", "-L", "-l -f -s", "-c -f -s"),
     ("pdb ipdb trace cProfile profile kernprof pyinstrument scalene viztracer debugpy",
@@ -74,10 +82,12 @@ _INTERPRETERS = {
         frozenset(files.split()), frozenset(instead.split()))
        for names, valued, files, instead in _TABLE for name in names.split()},
 }  # fmt: skip
-# Their operands are data.
-_ONLY_OPTIONS = frozenset(
-    {*["awk", "gawk", "mawk", "nawk", "sed", "gsed", "jq", "gojq", "jaq"], "R", "emacs"}
-)
+# Their operands are data; options may stand behind them, but for awk's.
+_AWKS = frozenset({"awk", "gawk", "mawk", "nawk"})
+_ONLY_OPTIONS = _AWKS | {
+    *("sed", "gsed", "jq", "gojq", "jaq", "R", "emacs", "make", "gmake", "bmake", "ninja", "samu"),
+    *("just", "task", "rake", "nox", "gdb", "cmake"),
+}
 # They have commands of their own, some of which a script follows; it looks like a file.
 _HAVE_VERBS = frozenset(
     {"deno", "bun", "coverage", "dart", "crystal", "wasmtime", "go", "dotnet", "java"}
@@ -152,18 +162,24 @@ def _find_scripts(words: Words, name: str) -> Iterator[Field]:
     if at == len(words) and name not in _NEED_SCRIPT and not shows_version:
         yield _STDIN
     if name in _ONLY_OPTIONS:
+        if at < len(words) and name not in _AWKS:
+            yield from _find_scripts(words[at:], name)
         return
     if name in _HAVE_VERBS:
-        if at < len(words) and words[at].text in _VERBS:
-            at = parse(words, interpreter.options, at + 1).operands
-        script = words[at : at + 1]
-        yield from (w for w in script if w.text == "-" or "/" in w.text or "." in w.text.strip("."))
+        yield from _find_behind_verb(words, at, interpreter)
         return
     for word in words[at:]:
         if word.text != "-" or name not in SHELLS:
             yield word
         if word.exact or not _LONE_SUBSTITUTION.match(word.text):
             return  # else it may be an option, or nothing at all, and the script comes next
+
+
+def _find_behind_verb(words: Words, at: int, interpreter: _Interpreter) -> Iterator[Field]:
+    if at < len(words) and words[at].text in _VERBS:
+        at = parse(words, interpreter.options, at + 1).operands
+    script = words[at : at + 1]
+    yield from (w for w in script if w.text == "-" or "/" in w.text or "." in w.text.strip("."))
 
 
 def _find_powershell_scripts(words: Words) -> Iterator[Field]:

@@ -24,10 +24,16 @@ from hookline.shell.splitting import split
 __all__ = ["read_path_words"]
 
 _MOVERS = frozenset(["cd", "chdir", "popd", "pushd"])
+_HAVE_CHDIR = frozenset(["env", "make", "gmake", "ninja"])
 _BLANKS = re.compile(r"[ \t]+")
 _NEXT_STATEMENT = re.compile(r"[ \t]*[;\n]\s*")
 _AND_THEN = re.compile(r"[ \t]*&&\s*")
 _OR_ELSE = re.compile(r"[ \t]*\|\|\s*")
+# Between the words of a subshell and those around it.
+_OPENS = re.compile(
+    r"(?P<before>[ \t]*(?:[;\n&|]|&&|\|\|)?\s*(?:(?:if|then|elif|else|while|until|do|!)\s+)*)\(\s*"
+)
+_CLOSES = re.compile(r"\s*\)")
 # What stands between the words of plain commands that run one after another.
 _PLAIN = re.compile(rf"{_BLANKS.pattern}|{_NEXT_STATEMENT.pattern}|{_AND_THEN.pattern}")
 
@@ -140,8 +146,23 @@ def _followed(text: str, words: Sequence[PathWord]) -> Iterator[PathWord]:
     starts = [*(word.start for word in words), len(text)]
     gaps = [text[end:start] for end, start in zip(ends, starts, strict=True)]
     directory, doubt, index = "", False, 0
-    sure, is_first = not gaps[0].strip(), True
+    outer: list[tuple[str, bool]] = []
+    sure, taken = True, 0
     while index < len(words):
+        gap = gaps[index]
+        while outer and (closed := _CLOSES.match(gap)):
+            (directory, sure), gap = outer.pop(), gap[closed.end() :]
+        subshell = _OPENS.fullmatch(gap)
+        plain = subshell["before"] if subshell else gap
+        is_first = index == 0 or bool(taken or subshell or _NEXT_STATEMENT.fullmatch(gap))
+        is_start = index == 0 and plain.strip() in {"", "{"}
+        sure = sure and (is_start or not plain or bool(_PLAIN.fullmatch(plain)))
+        if subshell:  # what it changes ends with it
+            outer.append((directory, sure))
+            sure = True
+        elif outer and ")" in gap:  # which may be here
+            (directory, _), doubt, sure = outer[0], True, False
+            outer.clear()
         taken = _cd_at(text, words, gaps, index) if sure and is_first else 0
         for word in words[index : index + (taken or 1)]:
             yield _move_word(word, directory, doubt)
@@ -151,8 +172,6 @@ def _followed(text: str, words: Sequence[PathWord]) -> Iterator[PathWord]:
             continue
         doubt = doubt or _moves(words, index)
         index += 1
-        is_first = bool(_NEXT_STATEMENT.fullmatch(gaps[index]))
-        sure = sure and bool(_PLAIN.fullmatch(gaps[index]))
 
 
 def _move_word(word: PathWord, directory: str, doubt: bool) -> PathWord:
@@ -168,7 +187,9 @@ def _cd_at(text: str, words: Sequence[PathWord], gaps: Sequence[str], at: int) -
     target = words[at + 1]
     if not target.path or target.path[0] == "-" or text[target.start] == "~":
         return 0
-    if _AND_THEN.fullmatch(gaps[at + 2]) or _NEXT_STATEMENT.fullmatch(gaps[at + 2]):
+    subshell = _OPENS.fullmatch(gaps[at + 2])
+    gap = subshell["before"] if subshell else gaps[at + 2]
+    if _AND_THEN.fullmatch(gap) or _NEXT_STATEMENT.fullmatch(gap):
         return 2
     end = at + 2
     if not _OR_ELSE.fullmatch(gaps[end]) or end == len(words) or words[end].text != "exit":
@@ -181,5 +202,7 @@ def _cd_at(text: str, words: Sequence[PathWord], gaps: Sequence[str], at: int) -
 def _moves(words: Sequence[PathWord], index: int) -> bool:
     """Whether what follows may run in another directory."""
     text = words[index].text
-    is_option = text.startswith(("-C", "--chdir"))
-    return text in _MOVERS or (is_option and any(word.text == "env" for word in words[:index]))
+    is_option = text.startswith(("-C", "--chdir", "--directory"))
+    return text in _MOVERS or (
+        is_option and any(word.text in _HAVE_CHDIR for word in words[:index])
+    )

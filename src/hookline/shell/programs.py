@@ -10,19 +10,21 @@ import shlex
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
 
 from hookline.shell import split
 from hookline.shell.branches import find_needed_files
 from hookline.shell.steps import (
-    ASSIGNMENT,
     BASH_ONLY,
+    BUILTINS,
     ENDS_COMPOUND,
     JOINED,
     Program,
     encode_text,
     expand,
+    is_dash,
     read_steps,
 )
 from hookline.shell.steps import read_head as _read_head
@@ -39,9 +41,9 @@ __all__ = [
 ]
 
 # Nothing after a command has a say in the exit code if it fails.
+_ENDS = rf"(?:[\s;)]|{ENDS_COMPOUND})*"
 _LAST = re.compile(
-    rf"[ \t)\"]*(?P<chain>&&{JOINED})?(?:\|\|\s*exit +[1-9]\d*)?"
-    rf"(?:[\s;)]|{ENDS_COMPOUND})*(?:#.*\s*)?"
+    rf"[ \t)\"]*(?P<chain>&&{JOINED})?{_ENDS}(?:\|\|\s*exit +[1-9]\d*)?{_ENDS}(?:#.*\s*)?"
 )
 # What shells and Python say last, if they cannot read a script or go on with it.
 _GAVE_UP = re.compile(
@@ -51,8 +53,13 @@ _GAVE_UP = re.compile(
 )
 # A shell that only checks what it is given complains of that.
 _CHECKS = re.compile(r"sh +-\w*n\b")
-# Linux reads this much of a script to find out who runs it.
+# A test of bash's, where a command begins; what stands in quotes is none.
+_BASH_TEST = re.compile(r"(?:^|[;&|(){}\n!]|\b(?:if|elif|then|else|while|until|do))\s*\[\[\s")
+_QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|(?:^|(?<=\s))#.*", re.DOTALL | re.MULTILINE)
+# Linux reads this much of a script to find out who runs it, and of a program for what machine.
 _FIRST_LINE = 256
+_ELF_HEADER = 20
+_MAX_INTERPRETERS = 4
 
 Which = Callable[[str], str | None]
 
@@ -88,6 +95,8 @@ def find_command_troubles(
             what = f"`{os.path.basename(shell)}` cannot read the command: {error}"
             yield Trouble("command-invalid", what, "correct it")
             return
+        if is_dash(shell) and _BASH_TEST.search(_QUOTED.sub("_", encode_text(command).decode())):
+            yield _explain_missing("[[")
     told = set[Program]()
     for step in read_steps(command, cwd, variables, shell):
         for program in step.programs:
@@ -100,7 +109,9 @@ def find_command_troubles(
                 if trouble.id != "script-empty" or step.words[0] not in {".", "source"}:
                     yield trouble
     paths = {program.path for program in told}
-    for program in find_needed_files(command, cwd, variables, shell) if reads_branches else ():
+    # No shell expands the words of a list.
+    known = variables if isinstance(command, str) else {}
+    for program in find_needed_files(command, cwd, known, shell) if reads_branches else ():
         if program.path not in paths and not runs_copy(program.path):
             paths.add(program.path)
             yield from (each for each in find_troubles(program, which) if each.id != "script-empty")
@@ -168,13 +179,7 @@ def find_troubles(program: Program, which: Which, reader: str = "bash") -> Itera
     ``reader`` is the shell that reads it, if one does; bash reads what the others do.
     """
     if program.name and which(program.name) is None:
-        yield Trouble(
-            "program-missing",
-            f"there is no program `{program.name}` on your PATH",
-            f"install {program.name}, or write its absolute path"
-            if program.name not in BASH_ONLY
-            else "it is part of bash: write `run: [bash, -c, …]`",
-        )
+        yield _explain_missing(program.name)
     path = program.path
     if not path.startswith("/") or path.startswith(("/dev/fd/", "/dev/std", "/proc/")):
         return  # nobody can tell where a relative one leads
@@ -195,14 +200,30 @@ def find_troubles(program: Program, which: Which, reader: str = "bash") -> Itera
     if stat.S_ISDIR(mode) and (program.is_run or program.by_shell):
         yield Trouble("script-missing", f"`{path}` is a directory", "name the script in it")
     elif program.is_run and not os.access(path, os.X_OK):
-        what = f"`{path}` is not executable"
-        yield Trouble("script-not-executable", what, f"chmod +x {shlex.quote(path)}")
+        yield _explain_not_executable(path, mode)
     elif not program.is_run and not os.access(path, os.R_OK):
         what = f"`{path}` cannot be read"
         yield Trouble("script-unreadable", what, f"chmod u+r {shlex.quote(path)}")
     if stat.S_ISREG(mode):
         found = [*_find_in_first_line(program, which)]
         yield from found or _find_in_syntax(program, which, reader)
+
+
+def _explain_not_executable(path: str, mode: int) -> Trouble:
+    what, fix = f"`{path}` is not executable", f"chmod +x {shlex.quote(path)}"
+    if mode & 0o111 and os.statvfs(path).f_flag & os.ST_NOEXEC:
+        what = f"`{path}` lies on a file system that is mounted noexec"
+        fix = "move it, or write its interpreter in front of it"
+    return Trouble("script-not-executable", what, fix)
+
+
+def _explain_missing(name: str) -> Trouble:
+    fix = f"install {name}, or write its absolute path"
+    if name in BASH_ONLY:
+        fix = "it is part of bash: write `run: [bash, -c, …]`"
+    elif name in BUILTINS:
+        fix = "it is part of the shell: write the command as text, not as a list"
+    return Trouble("program-missing", f"there is no program `{name}` on your PATH", fix)
 
 
 def _get_reader(words: Sequence[str]) -> str:
@@ -227,7 +248,7 @@ def _find_in_syntax(program: Program, which: Which, reader: str) -> Iterator[Tro
         yield Trouble("script-invalid", f"`{program.path}` cannot be read: {error}", "correct it")
 
 
-def _find_in_first_line(program: Program, which: Which) -> Iterator[Trouble]:
+def _find_in_first_line(program: Program, which: Which, depth: int = 0) -> Iterator[Trouble]:
     path, quoted = program.path, shlex.quote(program.path)
     if os.access(path, os.R_OK) and not os.path.getsize(path):
         yield Trouble("script-empty", f"`{path}` is empty, so it does nothing", "put it back")
@@ -248,13 +269,29 @@ def _find_in_first_line(program: Program, which: Which) -> Iterator[Trouble]:
             what = f"the `#!` line of `{path}` is longer than the 255 characters that Linux reads"
             yield Trouble("script-without-interpreter", what, "shorten it")
             return
-        yield from _find_interpreter(path, line[2:].decode("utf-8", "replace"), which)
+        yield from _find_interpreter(path, line[2:].decode("utf-8", "replace"), which, depth)
     elif head and program.is_run and program.is_direct and is_text:
         what = f"`{path}` has no `#!` line, and no shell is there to run it"
         yield Trouble("script-without-interpreter", what, "write `#!/bin/sh` as its first line")
+    elif program.is_run and not is_text and _is_for_no_machine_here(head):
+        what = f"`{path}` is not a program that this machine can run"
+        yield Trouble("program-invalid", what, "put one there that is built for it, or a script")
 
 
-def _find_interpreter(path: str, line: str, which: Which) -> Iterator[Trouble]:
+def _is_for_no_machine_here(head: bytes) -> bool:
+    if sys.platform != "linux":
+        return False
+    with suppress(OSError):
+        if {*os.listdir("/proc/sys/fs/binfmt_misc")} - {"register", "status"}:
+            return False  # something else may run it
+    if head[:4] != b"\x7fELF":
+        return b"\0" in head.partition(b"\n")[0]
+    own = _read_head("/proc/self/exe", _ELF_HEADER)
+    # A machine of 64 bits may run programs of 32.
+    return bool(own) and head[4:5] == own[4:5] and head[18:20] != own[18:20]
+
+
+def _find_interpreter(path: str, line: str, which: Which, depth: int) -> Iterator[Trouble]:
     words = line.split()
     # The kernel takes it from where the hook runs, which is hardly what `#!python3` means.
     if not words or not words[0].startswith("/"):
@@ -269,10 +306,11 @@ def _find_interpreter(path: str, line: str, which: Which) -> Iterator[Trouble]:
             what = f"`env` takes `{rest}` in the `#!` line of `{path}` for one name"
             yield Trouble("interpreter-missing", what, f"write `#!{words[0]} -S {rest}`")
             return
-        names = rest[splits.end() if splits else 0 :].split()
-        name = next((word for word in names if not ASSIGNMENT.match(word)), "")
-        # What follows an option may be its value.
-        missing = name if name[:1] not in {"", "-", "$"} and which(name) is None else ""
+        started = split(f"env {rest[splits.end() :] if splits else rest}").commands[:1]
+        name = next((each.name for each in started if each.exact), "")
+        missing = name if name not in {"", "env"} and which(name) is None else ""
+    elif not missing and depth < _MAX_INTERPRETERS:
+        yield from _find_in_first_line(Program(path=words[0], is_run=True), which, depth + 1)
     if missing:
         what = f"`{path}` is to be run by `{missing}`, which is not there"
         fix = f"install {missing}, or correct the `#!` line"

@@ -8,7 +8,7 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, NamedTuple
 
 from hookline.shell.budget import Budget, Exhausted
-from hookline.shell.carriers import carried, carries, find_copied_files
+from hookline.shell.carriers import carried, carries, find_copied_files, programs_in
 from hookline.shell.feeds import Feed, around, own, piped_into, written
 from hookline.shell.fields import NOTHING, Field, Reading, Scope, as_source, as_text, joined
 from hookline.shell.inner import Argv, Code, Inner, Stdin, without_schedule
@@ -16,7 +16,6 @@ from hookline.shell.model import MAX_BYTES, MAX_DEPTH, STDIN, Redirection, Shell
 from hookline.shell.plain import PlainCommand, plain_commands
 from hookline.shell.script import Command, Script
 from hookline.shell.settling import SETTERS, cut_value
-from hookline.shell.variables import programs_in
 from hookline.shell.wrappers import unwrap
 from hookline.shell.wrapping import wrapper_named
 

@@ -19,6 +19,7 @@ from hookline.shell.fields import Field
 __all__ = [
     "ASSIGNMENT",
     "BASH_ONLY",
+    "BUILTINS",
     "ENDS_COMPOUND",
     "FUNCTION",
     "JOINED",
@@ -31,6 +32,7 @@ __all__ = [
     "expand",
     "find_inputs",
     "find_started",
+    "is_dash",
     "is_open",
     "is_passed",
     "is_tolerated",
@@ -51,7 +53,7 @@ _OTHERS += (
     "builtin exec kill pwd times bg fg jobs unalias shopt mapfile ulimit declare typeset time"
 )
 NEVER_FAILING, _ENDING = frozenset(_SURE.split()), frozenset(_LEAVING.split())
-_BUILTINS = frozenset([*NEVER_FAILING, *_ENDING, *_OTHERS.split()])
+BUILTINS = frozenset([*NEVER_FAILING, *_ENDING, *_OTHERS.split()])
 # They make no file that a later command could start.
 BASH_ONLY = frozenset(
     {"source", "[[", "let", "shopt", "mapfile", "declare", "typeset", "builtin", "pushd", "popd"}
@@ -148,8 +150,7 @@ def read_steps(
     finds = not re.search(r"\bPATH\b", text)  # else programs may be looked for elsewhere
     stops = re.search(r"\bset +-\w*e", text) is not None
     needs_success = {"&&", ";", "\n"} if stops else {"&&"}
-    is_dash = os.path.realpath(f"/bin/{os.path.basename(shell)}").endswith("/dash")
-    foreign = BASH_ONLY if is_dash and not is_direct else frozenset()
+    foreign = BASH_ONLY if is_dash(shell) and not is_direct else frozenset()
     end, before, works, after_work, moved = 0, ":", False, False, False
     read = split(text)
     for number, each in enumerate(read.commands):
@@ -195,6 +196,10 @@ def read_steps(
             return
 
 
+def is_dash(shell: str) -> bool:
+    return os.path.realpath(f"/bin/{os.path.basename(shell)}").endswith("/dash")
+
+
 def encode_text(text: str) -> bytes:
     """The text as its commands count it, with here-documents blanked out."""
     source = text.encode("utf-8", "surrogateescape")
@@ -218,10 +223,20 @@ def is_passed(command: SimpleCommand, source: bytes, rest: str) -> bool:
 def find_inputs(
     read: ShellText, numbers: Set[int], cwd: str, variables: Mapping[str, str]
 ) -> Iterator[Program]:
-    """The files that commands with these numbers read on standard input."""
+    """The files that commands with these numbers read on standard input, as data or as code."""
+    code = dict[str, str]()
+    for number in numbers & read.sources.keys():
+        words = [Field(word) for word in read.commands[number].full]
+        found = find_executed_words(words, Budget())
+        by = next((each.interpreter for each in found if each.word.text == STDIN), "")
+        code |= dict.fromkeys((expand(each, variables) for each in read.sources[number] if by), by)
+    for path, by in code.items():
+        if path != STDIN and not is_open(path):
+            yield Program(path=join_path(cwd, path), by_shell=SHELLS.fullmatch(by) is not None)
     for into in read.redirections:
         path = expand(into.target, variables)
-        if into.number in numbers and into.operator == "<" and not is_open(path):
+        is_data = into.number in numbers and into.operator == "<" and path not in code
+        if is_data and not is_open(path):
             yield Program(path=join_path(cwd, path), is_data=True)
 
 
@@ -237,7 +252,7 @@ def find_started(
     but nothing of the code that it carries.
     """
     wrappers = command.wrappers
-    own = frozenset[str]() if is_direct else _BUILTINS
+    own = frozenset[str]() if is_direct else BUILTINS
     options = command.full[: len(command.full) - len(command.words)]
     moved = "env" in wrappers and any(map(_MOVES.match, options))
     certain = not is_certain or (not moved and _WRAPPERS.issuperset(wrappers))
@@ -251,7 +266,10 @@ def find_started(
         if is_code or (started and not (by and certain)):
             return  # what it carries may not be run
         started = started or not certain or word.text == command.words[0]
-        if text in {"", STDIN} or text[0] == "-" or is_open(text) or ASSIGNMENT.match(text):
+        is_literal = is_direct and word.text == command.words[0]
+        if text in {"", STDIN} or text[0] == "-" or ASSIGNMENT.match(text):
+            continue
+        if is_open(text) and not is_literal:
             continue
         if not by and "/" not in text:
             yield from () if text in own else (Program(name=text),)
@@ -261,7 +279,7 @@ def find_started(
             )
         elif by in {".", "source"} and "/" not in text and not os.path.exists(join_path(cwd, text)):
             yield Program(name=text)  # looked for on PATH
-        elif _is_read(text, by):
+        elif _is_read(text, by) or os.path.isdir(join_path(cwd, text)):
             yield Program(path=join_path(cwd, text), by_shell=SHELLS.fullmatch(by) is not None)
 
 

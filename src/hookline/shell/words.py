@@ -1,11 +1,11 @@
 """Reads one shell word: quote removal, and the few expansions whose value the text itself gives."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import takewhile
 
-from hookline.shell.arguments import ARGUMENT, meant
 from hookline.shell.budget import Budget
-from hookline.shell.fields import Field, FieldBuilder, Reading, Scope
+from hookline.shell.fields import Field, FieldBuilder, Reading, Scope, joined
 from hookline.shell.quoting import ansi_c, brace_list, double_close
 
 __all__ = ["ENDS", "WordReader"]
@@ -29,6 +29,7 @@ _FUNCTION_SUBSTITUTIONS = ("${ ", "${\t", "${\n", "${|")
 _DEFAULT = re.compile(r"!?(\w+)(?:\[[^\]]*\])?(?::?[-=+]|//?[^/]*/)(.*)", re.ASCII | re.DOTALL)
 _JOINED = re.compile(r"[;&|<>(`\n]")
 _IN_ANY_QUOTES = re.compile(r"\$'(?:\\.|[^'\\])*'|'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.", re.DOTALL)
+_ARGUMENT = re.compile(r"\$(?:([@*0-9])|\{([@*])(?::1)?\}|\{([0-9]{1,3})\})", re.ASCII)
 _SPECIAL = re.compile(r"\$[@*#?$!0-9-]")
 # Characters that cost one step, read as slowly as any word can be, or copied only.
 _PER_STEP = 4
@@ -251,11 +252,11 @@ class WordReader:
 
     def _argument(self, at: int, builder: FieldBuilder, *, quoted: bool) -> int | None:
         """Put the arguments of the script in the place of ``$1``, ``$@`` or ``$*``."""
-        match = ARGUMENT.match(self._source, at)
+        match = _ARGUMENT.match(self._source, at)
         given = self._scope.arguments() if match is not None else None
         if match is None or given is None:
             return None
-        fields = meant(match, given, quoted=quoted)
+        fields = _find_arguments(match, given, quoted=quoted)
         if fields is None:
             return None
         self._reading.assumes = True
@@ -331,3 +332,21 @@ class WordReader:
         self._reading.broken = True
         builder.add(self._source[at:], exact=False)
         return self._end
+
+
+def _find_arguments(
+    match: re.Match[str], given: Sequence[Field], *, quoted: bool
+) -> Sequence[Field] | None:
+    """The arguments that ``_ARGUMENT`` matched, of ``$0`` and those after it; ``None`` in doubt."""
+    which = match.group(1) or match.group(2) or match.group(3)
+    if which == "@":
+        return given[1:]
+    if which == "*":
+        found = [joined(given[1:])] if quoted else given[1:]
+    elif which == "0":
+        found = given[:1]
+    else:
+        # A word that is not exact may become many, or none, and move those behind it.
+        known = takewhile(lambda field: field.exact, given[1:])
+        found = list(known)[int(which) - 1 : int(which)]
+    return found if found and all(field.exact for field in found) else None

@@ -223,7 +223,10 @@ class Shadow:
         )
 
     def restore(self, files: Mapping[str, str]) -> None:
-        """Brings files back as they were when `prepare` was told; those without content go."""
+        """Brings files back as they were when `prepare` was told; those without content go.
+
+        Directories that this empties go too, as with git's own commands.
+        """
         root = os.fsencode(self.root)
         for path in (path for path, said in files.items() if not said):
             whole = os.path.join(root, unquote_to_bytes(path))
@@ -231,14 +234,24 @@ class Shadow:
             if os.path.realpath(os.path.dirname(whole)) == os.path.dirname(whole):
                 with suppress(FileNotFoundError, IsADirectoryError):
                     os.unlink(whole)
+                with suppress(OSError):
+                    os.removedirs(os.path.dirname(whole))
+        private: list[bytes] = []
         for path in (path for path, said in files.items() if said):
             # git would take away whatever is in a directory; only one that is empty may go.
             whole = os.path.join(root, unquote_to_bytes(path))
-            for folder, _, _ in os.walk(whole, topdown=False):
-                os.rmdir(folder)
+            if os.path.isdir(whole) and not os.path.islink(whole):
+                for folder, _, _ in os.walk(whole, topdown=False):
+                    os.rmdir(folder)
+            elif os.path.lexists(whole) and not os.lstat(whole).st_mode & 0o077:
+                private.append(whole)
         if any(files.values()):
             self._git("checkout-index", "--force", "--all", index=self._restoring)
             os.unlink(self._restoring)
+        # Git keeps of a mode only whether a file is a program.
+        for whole in private:
+            if not os.path.islink(whole):
+                os.chmod(whole, os.lstat(whole).st_mode & 0o700)
 
     def collect(self) -> None:
         """Drops what nobody has named for a week."""

@@ -302,13 +302,16 @@ class OpenSessions:
                 _replace_file(path, msgspec.json.encode(make()))
 
     def take_over(
-        self, now: float, is_running: Callable[[int, int], bool]
+        self, now: float, is_running: Callable[[int, int], bool], *, only: str = ""
     ) -> Iterator[tuple[OpenSession, str]]:
-        """Each session that is over, and why; nobody else takes it meanwhile.
+        """Each session that is over, or ``only`` this one, and why; nobody else takes it meanwhile.
 
         It is forgotten when the next one is asked for, unless it has spoken since: whoever breaks
         off leaves it to the next process.
         """
+        if only:
+            yield from self._take(os.path.join(self._dir, _name(only)), now, is_running)
+            return
         with suppress(FileNotFoundError):
             for entry in sorted(os.scandir(self._dir), key=lambda each: each.name):
                 if not entry.name.startswith("."):

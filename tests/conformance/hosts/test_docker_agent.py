@@ -39,6 +39,7 @@ from hookline.model.events import (
     WorktreeCreate,
 )
 from hookline.model.models import ModelEntry
+from hookline.model.native import Voids
 from hookline.model.outcome import Outcome
 from hookline.model.tools import tool
 from hookline.snapshots import Page
@@ -334,6 +335,14 @@ def test_a_model_judges_a_call_and_its_no_is_a_deny(project: Path) -> None:
     refused = judged("deny", "it writes to ~/.ssh")
     assert (refused.verdict, "~/.ssh" in refused.reason) == (Verdict.DENY, True)
     assert judged("allow", "it reads").verdict is Verdict.ALLOW
+
+
+def test_rules_that_stay_docker_agents_own_are_told_with_their_line(project: Path) -> None:
+    path = project / "judge.yaml"
+    (flaw,) = FILES.read(str(path), path.read_bytes()).flaws
+    line = path.read_text().splitlines()[flaw.line - 1]
+    assert (line.strip(), flaw.voids) == ("deny:", Voids.NOTHING)
+    assert "hookline.yaml" in flaw.hint
 
 
 def test_its_shell_guard_asks_before_what_its_table_calls_destructive(project: Path) -> None:

@@ -137,6 +137,19 @@ def test_an_unfinished_agent_is_kept_going_once(project: Path) -> None:
     assert not example(claude("Stop", stop_hook_active=True), project).answer.follow_up
 
 
+@pytest.mark.parametrize(
+    ("caller", "native", "matcher"),
+    [("vscode", "SessionStart", "startup"), ("docker-agent", "pre_compact", "auto")],
+)
+def test_a_matcher_holds_for_the_word_that_stands_for_another_platforms(
+    caller: str, native: str, matcher: str, project: Path
+) -> None:
+    data = {"session_id": "s1", "source": "new" if native == "SessionStart" else "overflow"}
+    event = registry.dialect(caller).decode(json.dumps(data).encode(), native)
+    assert settings(event, project, {"matcher": matcher, "hooks": [command("true")]}).runs
+    assert not settings(event, project, {"matcher": "clear", "hooks": [command("true")]}).runs
+
+
 def test_a_matcher_that_misses_runs_nothing(project: Path) -> None:
     read = claude("PreToolUse", tool_name="Read", tool_input={"file_path": "password"})
     assert not example(read, project).runs

@@ -37,7 +37,6 @@ def text(name: str, event: Event, caller: Caller = NOBODY) -> str:
         ("add_git_diff", "turn_start"),
         ("add_prompt_files", "turn_start"),
         ("add_recent_commits", "session_start"),
-        ("max_iterations", "before_llm_call"),
     ],
 )
 def test_each_builtin_runs_on_docker_agents_event_unless_told_otherwise(

@@ -204,38 +204,6 @@ def test_a_pattern_with_signs_in_too_many_names_is_not_looked_up(tree: Path) -> 
         list(matches(f"{tree}{'/*/..' * 500}/*", LOOKS))
 
 
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                "/p/.env",
-                "/p/src/a.py",
-                "/h/.ssh/id_rsa",
-                "/p/Cargo.lock",
-                "/é/.env",
-                "/p/.env/x",
-                "/",
-            ]
-        ),
-        max_size=8,
-    ),
-    st.sampled_from([["**/.env", "~/.ssh/**", "*.lock"], ["*"]]),
-)
-def test_of_many_places_those_are_told_that_are_told_one_by_one(
-    places: list[str], globs: list[str]
-) -> None:
-    anywhere = Anywhere(globs)
-    one_by_one = {
-        number for number, each in enumerate(places) if anywhere.may_match(spelled(each + END))
-    }
-    assert anywhere.matching(spelled("".join(each + END for each in places))) == one_by_one
-
-
-def test_a_search_for_places_of_which_one_is_empty_comes_to_an_end() -> None:
-    assert 1 not in Anywhere(["/p/.env"]).matching(f"{END}a{END}")
-    assert len(Anywhere(["*"]).matching(f"{END}{END}a{END}{END}")) <= 4
-
-
 def test_a_directory_that_moves_is_seen_where_it_is(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()

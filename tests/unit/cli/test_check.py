@@ -71,7 +71,7 @@ def test_a_line_says_how_the_file_stands(machine: Machine) -> None:
     machine.write(machine.config, MISTAKES)
     assert last().startswith("NOT active: it changed since it was trusted")
     machine.config.unlink()
-    assert last() == "trusted, and its trusted copy holds: the file itself is gone"
+    assert last() == "trusted, and the trusted version is active: the file itself is gone"
 
 
 def test_a_right_file_exits_0_whether_or_not_it_is_trusted(machine: Machine) -> None:
@@ -98,6 +98,8 @@ def test_json_has_every_file_with_its_state_hooks_problems_and_pins(machine: Mac
         "state": "trusted",
         "hooks": 1,
         "problems": [],
+        "warnings": [],
+        "coverage": [],
         "changed": [],
         "new": [],
         "pins": [
@@ -371,7 +373,7 @@ def test_a_state_directory_that_cannot_be_is_found(machine: Machine) -> None:
     done = machine.call("check", HOOKLINE_HOME="/dev/null/below")
     assert done.code == 1
     assert "error: /dev/null/below: `/dev/null` is no directory" in done.out
-    assert "/dev/null/below: NOT usable: hookline keeps here" in done.out
+    assert "/dev/null/below: NOT usable: hookline keeps its state here" in done.out
 
 
 def test_a_file_that_is_not_there_is_only_that(machine: Machine) -> None:

@@ -21,13 +21,13 @@ def test_nothing_found_is_said_and_exits_with_0(machine: Machine) -> None:
     done = machine.call("doctor")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(
-        "No mistake found; 0 hook files of 0 agents examined.\n"
+        "No mistake in 0 hook files of 0 agents.\n"
         "0 hooks are active here: nothing is protected\n"
         "  not active: hookline is installed in no agent here\n"
     )
     machine.write(".claude/settings.json", FINE)
     assert "1 hook file of 3 agents" not in machine.call("doctor", "claude-code").out
-    assert "1 hook file of 1 agent examined" in machine.call("doctor", "claude-code").out
+    assert "No mistake in 1 hook file of 1 agent." in machine.call("doctor", "claude-code").out
 
 
 def test_an_error_is_shown_with_its_place_and_its_mending_and_exits_with_1(
@@ -77,7 +77,7 @@ def test_json_has_every_finding_the_counts_and_the_files(machine: Machine) -> No
                 "fix": "write `Stop`",
             }
         ],
-        "protection": [{"dialect": "claude-code", "hooks": 0, "active": False}],
+        "protection": [{"dialect": "claude-code", "hooks": 0, "active": False, "coverage": []}],
         "counts": {"error": 1, "warning": 0, "note": 0},
         "files": {"claude-code": [str(file)]},
     }

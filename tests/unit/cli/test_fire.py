@@ -565,6 +565,17 @@ class TestNativeNames:
         assert (done.json["event"], done.json["verdict"]) == ("pre_tool_use", "deny")
         assert done.err == f"{name} is pre_tool_use\n"
 
+    def test_one_without_a_canonical_event_is_for_that_event_alone(self, machine: Machine) -> None:
+        machine.trust("version: 1\nhooks:\n  - {name: i, on: Interrupt, run: 'true'}\n")
+        for name, runs in (("Interrupt", ["i"]), ("postResult", [])):
+            done = machine.call("fire", name, "--json").json
+            assert (done["event"], [run["hook"] for run in done["runs"]]) == ("other", runs)
+        machine.write(
+            "hookline.yaml", "version: 1\nhooks:\n  - {on: [Interrupt, stop], run: 'true'}\n"
+        )
+        said = machine.call("check").out
+        assert "`Interrupt` has no canonical event (give it a hook of its own)" in said
+
     def test_the_canonical_name_needs_no_word(self, machine: Machine) -> None:
         assert machine.call("fire", "stop", "--json").err == ""
 

@@ -58,7 +58,7 @@ def test_install_is_for_the_user_and_says_what_it_covers(machine: Machine, claud
     assert f"Claude Code: hookline is in {claude} now" in done.out
     assert "covers 32 events; --json names them" in done.out
     assert "not active" not in done.out
-    assert done.out.endswith("Claude Code: 1 hook is active here\n")
+    assert done.out.endswith("Claude Code: 1 hook is active here\n  the hook fires\n")
     entries = json.loads(claude.read_text())["hooks"]["PreToolUse"][0]["hooks"]
     assert f"--home {machine.state} --user-config {machine.user_dir}" in entries[0]["command"]
     assert f"{PROGRAM} {sys.executable} hook claude-code" in entries[0]["command"]

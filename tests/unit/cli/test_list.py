@@ -154,7 +154,7 @@ def test_an_edited_file_is_listed_as_trusted_with_a_note(machine: Machine) -> No
     machine.write(machine.config, hooks("name: new, on: stop, run: y"))
     assert names(machine) == ["old"]
     assert names(machine, "--edited") == ["new"]
-    assert "is not as it was trusted" in machine.call("list").out
+    assert "changed since you trusted it" in machine.call("list").out
 
 
 def test_a_file_may_stand_in_for_the_projects(machine: Machine) -> None:

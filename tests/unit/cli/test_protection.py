@@ -170,6 +170,24 @@ def cannot_run(machine: Machine) -> None:
     machine.trust(ONE + "  - {name: second, on: pre_tool_use, run: ./guard.sh}\n")
 
 
+def only_observed(machine: Machine) -> None:
+    set_up(machine)
+    machine.trust(ONE.replace("deny: No.", "deny: No., mode: observe"))
+    machine.write(machine.config, ONE)
+
+
+def disabled(machine: Machine) -> None:
+    set_up(machine)
+    machine.trust(ONE + "disable: [first]\n")
+    machine.write(machine.config, ONE)
+
+
+def empty(machine: Machine) -> None:
+    set_up(machine)
+    machine.trust("version: 1\n")
+    machine.write(machine.config, ONE)
+
+
 def write_script(machine: Machine) -> None:
     machine.write("guard.sh", "#!/bin/sh\n", 0o755)
     run("trust")(machine)
@@ -249,6 +267,9 @@ STATES = {
     ),
     "line changed": State(line_changed, 0, INSTALL, run("install", "claude-code"), 1, False),
     "other home": State(other_home, 0, INSTALL, run("install", "claude-code"), 1, False),
+    "only observed": State(only_observed, 0, "take `mode: observe` out", run("trust"), 1),
+    "disabled": State(disabled, 0, "correct `disable:`", run("trust"), 1),
+    "empty config": State(empty, 0, "docs/start.md", run("trust"), 1),
     "cannot run": State(cannot_run, 1, "guard.sh", write_script, 2),
     "other config": State(
         other_config, 1, "unset the variables", lambda m: m.env.__delitem__("HOOKLINE_CONFIG")
@@ -350,11 +371,11 @@ def test_hooks_that_an_agent_never_fires_are_named_and_not_counted(
     machine: Machine, lines: Lines
 ) -> None:
     set_up(machine)
-    machine.trust(ONE + "  - {name: late, on: turn_start, context: x}\n")
+    machine.trust(ONE + "  - {name: late, on: before_llm_call, context: x}\n")
     with lines.look():
         out = machine.call("status").out
     assert number_in(out) == 1
-    assert "Claude Code never fires the events of late" in out
+    assert "`late` never fires in Claude Code: Claude Code has no event for before_llm_call" in out
 
 
 def test_every_agent_gets_its_reason_and_a_step_is_named_once(
@@ -564,6 +585,16 @@ def test_hooks_that_cannot_run_are_named_when_a_session_begins(machine: Machine)
     notice = json.loads(said(machine, "SessionStart", machine.state, source="startup"))
     assert notice["systemMessage"] == (
         "hookline: 1 hook is active here.\n\ncannot run: tidy; `hookline doctor` says why"
+    )
+
+
+def test_a_hook_that_only_observes_is_named_and_not_counted(machine: Machine) -> None:
+    machine.user_file.parent.mkdir(parents=True)
+    machine.user_file.write_text(ONE + HOOK.replace("deny: No.", "deny: No., mode: observe") % "t")
+    notice = json.loads(said(machine, "SessionStart", machine.state, source="startup"))
+    assert notice["systemMessage"] == (
+        "hookline: 1 hook is active here.\n\n"
+        "t only observes (`mode: observe`), so nothing is blocked."
     )
 
 

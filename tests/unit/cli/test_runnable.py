@@ -49,6 +49,10 @@ BROKEN = {
     "run: sh < gone.sh": "put it back",
     "run: ./ok.sh < gone.txt": "put it back",
     "run: ./gone.sh | cat": "put it back",
+    "run: ./empty.sh": "put it back",
+    "run: [python3, empty.sh]": "put it back",
+    "run: 'echo \"$(./gone.sh)\"'": "put it back",
+    "run: 'find . -name ok.sh -exec ./gone.sh {} \\;'": "put it back",
     "run: sh ./crlf.sh": r"sed -i 's/\r$//'",
     "run: sh ./scripts": "name the script in it",
     "run: '! ./gone.sh'": "put it back",
@@ -96,13 +100,28 @@ BROKEN = {
     "run: if true; then": "correct it",
     "run: [python3, wrong.py]": "correct it",
     "run: ./wrong.py": "correct it",
+    "run: ./env-options.sh": "install no-such-python",
+    "run: ./env-value.sh": "install no-such-python",
+    "run: ./nested.sh": "install /opt/none/python",
+    "run: ./foreign": "built for it",
+    "run: ./utf-16.sh": "built for it",
+    "run: sh scripts": "name the script in it",
+    "run: cat gone.sh | sh": "put it back",
+    "run: cat crlf.sh | sh": r"sed -i 's/\r$//'",
+    "run: sh < crlf.sh": r"sed -i 's/\r$//'",
+    "run: make -f gone.mk": "put it back",
+    "run: '[[ -f ok.sh ]] && ./ok.sh'": "run: [bash, -c,",
+    "run: 'x=$(cat); if [[ $x == *a* ]]; then exit 2; fi'": "run: [bash, -c,",
+    "run: [exit, '2']": "as text",
+    "run: ['$HOME/ok.sh']": "put it back",
+    "python: 'imports.py:f'": "install no_such_package",
+    "python: 'package.gone:f'": "package/gone.py",
     "python: 'gone.py:f'": "put it back",
     "python: 'hooks.py:gone'": "define `gone`",
     "python: 'hooks.py:inner'": "define `inner`",
     "python: 'wrong.py:f'": "correct it",
     "python: 'no_such_module_here:f'": "no_such_module_here.py",
 }
-EMPTY = "run: ./empty.sh"  # which runs, and checks nothing
 FINE = [
     "run: ./ok.sh",
     "run: [./ok.sh]",
@@ -168,6 +187,13 @@ FINE = [
     "run: ./globs.sh",
     "run: ./payload.sh",
     "run: ~/ok.sh",
+    "run: ./this-machine",
+    "run: cat ok.sh | sh",
+    "run: bash -c '[[ -f ok.sh ]] && ./ok.sh'",
+    "run: 'echo \"[[ a ]]\" # [[ b ]]'",
+    'run: "cat <<E >&2\\n[[ a ]]\\nE"',
+    "python: 'moves.py:f'",
+    "python: 'package.inner:f'",
     "python: 'hooks.py:f'",
     "python: 'hooks.py:named'",
     "python: 'hooks.py:maybe'",
@@ -184,6 +210,17 @@ PROGRAMS = {
     "no-env.sh": b"#!/usr/bin/env no-such-python\n",
     "env-words.sh": b"#!/usr/bin/env python3 -u\n",
     "env.sh": b"#! /usr/bin/env -S sh -e\nexit 0\n",
+    "env-options.sh": b"#!/usr/bin/env -S -i no-such-python -u\n",
+    "env-value.sh": b"#!/usr/bin/env -S -u HOME A=1 no-such-python\n",
+    "nested.sh": b"#!{project}/no-interpreter.sh\n",
+    "foreign": b"\x7fELF\x02\x01\x01" + b"\0" * 9 + b"\x02\0\xf3\xf3" + b"\0" * 100,
+    "this-machine": Path("/bin/true").read_bytes(),
+    "utf-16.sh": "#!/bin/sh\nexit 0\n".encode("utf-16"),
+    "imports.py": b"import os, no_such_package.part\ndef f(event): ...\n",
+    "moves.py": b"import sys\nsys.path.insert(0, 'scripts')\nimport moved\ndef f(event): ...\n",
+    "scripts/moved.py": b"",
+    "package/__init__.py": b"",
+    "package/inner.py": b"import package, scripts\ndef f(event): ...\n",
     "relative.sh": b"#!sh\n",
     "long.sh": b"#!/usr/bin/" + b"x/../" * 60 + b"env sh\n",
     "scripts/helper": b"#!/bin/sh\nexit 0\n",
@@ -203,7 +240,7 @@ def machine(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> Machin
     machine = Machine(tmp_path, capfdbinary)
     for name, content in PROGRAMS.items():
         file = machine.write(name, "", 0o644 if name == "noexec.sh" else 0o755)
-        file.write_bytes(content)
+        file.write_bytes(content.replace(b"{project}", os.fsencode(machine.project)))
     (machine.project / "link.sh").symlink_to("nowhere")
     (machine.person / "ok.sh").write_bytes(PROGRAMS["ok.sh"])
     (machine.person / "ok.sh").chmod(0o755)
@@ -218,22 +255,21 @@ def config_lines(hooks: list[str]) -> str:
 def test_every_command_shows_every_hook_that_cannot_run_with_its_line_and_fix(
     machine: Machine,
 ) -> None:
-    broken = {**BROKEN, EMPTY: "put it back"}
-    machine.write(machine.config, config_lines([*broken]))
+    machine.write(machine.config, config_lines([*BROKEN]))
     shown = [machine.call("check"), machine.call("trust", "--yes", HOOKLINE_TRUST="all")]
     shown += [machine.call("list"), machine.call("doctor")]
     assert [done.code for done in shown] == [1, 0, 0, 1]
-    for at, fix in enumerate(broken.values()):
+    for at, fix in enumerate(BROKEN.values()):
         where, who = f"{machine.config}:{3 * at + 3}", f"hook `h{at}` cannot run: "
         for done in shown:
             assert where in done.out
             told = done.out.partition(who)[2].split("hook `h")[0]
             assert fix in told, (who, done.out)
     data = machine.call("list", "--json").json["hooks"]
-    assert [len(hook["problems"]) for hook in data] == [1] * len(broken)
+    assert [len(hook["problems"]) for hook in data] == [1] * len(BROKEN)
     assert all(problem["hint"] for hook in data for problem in hook["problems"])
     problems = machine.call("check", "--json").json[0]["problems"]
-    assert [problem["line"] for problem in problems] == [3 * at + 3 for at in range(len(broken))]
+    assert [problem["line"] for problem in problems] == [3 * at + 3 for at in range(len(BROKEN))]
 
 
 def test_what_is_called_broken_fails_and_what_is_not_runs(machine: Machine) -> None:
@@ -245,7 +281,9 @@ def test_what_is_called_broken_fails_and_what_is_not_runs(machine: Machine) -> N
 
 
 def test_a_guard_that_cannot_run_blocks_even_if_its_command_ends_well(machine: Machine) -> None:
-    for hook in ("run: ./gone.sh | cat", "run: sh ./crlf.sh", "run: '! ./gone.sh'"):
+    ends_well = ["run: ./gone.sh | cat", "run: sh ./crlf.sh", "run: '! ./gone.sh'"]
+    ends_well += ["run: ./empty.sh", "run: cat gone.sh | sh", "run: echo $(./gone.sh)"]
+    for hook in ends_well:
         machine.trust(f"version: 1\nhooks:\n  - {{on: pre_tool_use, {hook}}}\n")
         fired = machine.run("fire", "pre_tool_use", "--tool", "shell", "--command", "true")
         assert fired.out.startswith("deny"), hook

@@ -366,6 +366,50 @@ def test_a_link_that_took_a_directorys_place_makes_way_for_it_again(
     assert (tmp_path / "elsewhere" / "f").read_text() == "not ours"
 
 
+def test_a_link_to_a_directory_makes_way_for_the_file_that_it_replaced(
+    work: Work, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere" / "empty").mkdir(parents=True)
+
+    def linked() -> None:
+        (work.root / "a").unlink()
+        (work.root / "a").symlink_to(tmp_path / "elsewhere")
+
+    work.during(linked)
+    assert work.undo().code == 0
+    assert work.read() == {"a": "one", "b": "one"}
+    assert (tmp_path / "elsewhere" / "empty").is_dir()
+    assert work.undo("--redo").code == 0
+    assert (work.root / "a").is_symlink()
+
+
+def test_directories_that_undoing_empties_go_with_their_last_file(work: Work) -> None:
+    (work.root / "old").mkdir()
+    (work.root / "old" / "stays").write_text("one")
+
+    def made() -> None:
+        for folder in ("new/deep", "old/deep"):
+            (work.root / folder).mkdir(parents=True)
+            (work.root / folder / "f").write_text("new")
+
+    work.during(made)
+    assert work.undo().code == 0
+    assert sorted(
+        path.name for path in work.root.rglob("*") if path.is_dir() and ".git" not in str(path)
+    ) == ["old"]
+    assert work.undo("--redo").code == 0
+    assert (work.root / "new" / "deep" / "f").read_text() == "new"
+
+
+def test_a_file_that_only_its_owner_may_read_stays_so(work: Work) -> None:
+    (work.root / "a").chmod(0o600)
+    work.turn(a="two")
+    (work.root / "a").chmod(0o600)
+    assert work.undo().code == 0
+    assert work.read()["a"] == "one"
+    assert (work.root / "a").stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.parametrize("what", ["large", "ignored", "in a directory", "behind a link"])
 def test_what_a_person_has_put_in_a_deleted_files_place_is_not_lost(
     work: Work, what: str, tmp_path: Path

@@ -202,6 +202,22 @@ def test_vscode_looks_nowhere_where_its_settings_say_no(project: Path) -> None:
     assert words_of(project) == set()
 
 
+def test_places_are_switched_by_booleans_and_by_nothing_else(project: Path) -> None:
+    vscode(project / ".github/hooks/a.json", "usual")
+    vscode(project / "ci/b.json", "ci")
+    for value, found in (("null", {"usual"}), ("1", {"usual"}), ('"true"', {"usual", "ci"})):
+        set_in(project, f'"chat.hookFilesLocations": {{".github/hooks": {value}, "ci": {value}}}')
+        assert words_of(project) == found
+
+
+@pytest.mark.parametrize("text", ["", " \n", "// nothing\n", "/* { */ // }", "\ufeff// x"])
+def test_settings_without_a_word_say_nothing(project: Path, text: str) -> None:
+    vscode(project / ".github/hooks/a.json", "usual")
+    set_in(project, '"a": 1')
+    (project / ".vscode/settings.json").write_text(text, encoding="utf-8")
+    assert words_of(project) == {"usual"}
+
+
 def test_an_allow_from_a_place_that_the_workspace_names_does_not_count(project: Path) -> None:
     path = person(project) / "shared/allow.json"
     path.parent.mkdir(parents=True)
@@ -373,4 +389,19 @@ def test_a_plugins_hooks_in_its_manifest_run_too(project: Path) -> None:
     plugin.enable(True)
     (plugin.root / "hooks/hooks.json").rename(plugin.root / "kept.json")
     claude(plugin.root / ".claude-plugin/plugin.json", "${CLAUDE_PLUGIN_ROOT}/guard.sh")
+    assert plugin.layers() == {Layer.USER}
+
+
+@pytest.mark.parametrize("hooks", ["./config/more.json", ["./config/more.json", "../away.json"]])
+def test_files_that_a_plugins_manifest_names_are_read_inside_the_plugin(
+    project: Path, hooks: object
+) -> None:
+    plugin = Plugin(project)
+    plugin.enable(True)
+    (plugin.root / "hooks/hooks.json").unlink()
+    claude(plugin.root / "config/more.json", "${CLAUDE_PLUGIN_ROOT}/guard.sh")
+    claude(plugin.root.parent / "away.json", "echo elsewhere >&2; exit 2")
+    manifest = plugin.root / ".claude-plugin/plugin.json"
+    manifest.parent.mkdir()
+    manifest.write_text(json.dumps({"name": "tool", "hooks": hooks}))
     assert plugin.layers() == {Layer.USER}

@@ -262,7 +262,7 @@ class TestWhereAWordLeads:
 
     def test_behind_a_cd_that_nobody_can_follow_both_are_told(self, project: Path) -> None:
         put(project / "g.sh")
-        found = drafted(project, "(cd build && make) && ./g.sh && ./h.sh")
+        found = drafted(project, "cd build | make && ./g.sh && ./h.sh")
         assert relative(found.pinned, project) == ["g.sh"]
         for name in ("./g.sh", "./h.sh"):
             text = f"`{name}` in another directory, should a `cd` before it lead there"

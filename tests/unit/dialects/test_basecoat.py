@@ -1,7 +1,7 @@
 """BaseCoat: what its envelopes mean, what goes back, and how its own hooks are read."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -253,7 +253,7 @@ def test_its_own_bytes_are_passed_on_untouched() -> None:
 
 def test_an_event_from_elsewhere_has_the_documented_envelope() -> None:
     done = replace(tool("Bash", command="ls"), output="a", ok=True, duration_ms=6421.7)
-    when = datetime(2025, 4, 27, 18, 42, 31, 5, tzinfo=UTC)
+    when = datetime(2025, 4, 27, 20, 42, 31, 5, tzinfo=timezone(timedelta(hours=2)))
     event = PostToolUse(
         session_id="s",
         time=when,

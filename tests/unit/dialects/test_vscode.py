@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from hookline.dialects.vscode import DIALECT
 from hookline.engine.merge import fit
@@ -403,6 +404,15 @@ def test_every_native_event_can_be_written_and_read_again() -> None:
     shell = CANONICAL_TOOLS.read("Bash", {"command": "ls"})
     post = PostToolUse(tool=Tool(kind=shell.kind, name="Bash", input=shell.input, output="x"))
     assert json.loads(DIALECT.stdin(post))["tool_response"] == "x"
+
+
+@pytest.mark.parametrize("event", [Stop(), SessionStart(), BeforeCompaction()])
+def test_only_events_of_sub_agents_tell_which_one_it_is(event: Event) -> None:
+    agent = Agent(name="Plan", id="a1", depth=1)
+    told = json.loads(DIALECT.stdin(replace(event, agent=agent)))
+    assert not {"agent_id", "agent_type"} & set(told)
+    told = json.loads(DIALECT.stdin(SubagentStop(agent=agent)))
+    assert (told["agent_id"], told["agent_type"]) == ("a1", "Plan")
 
 
 def test_an_event_that_the_platform_does_not_have_cannot_be_asked_about() -> None:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
@@ -219,7 +220,19 @@ def test_a_program_that_is_not_on_the_path_is_told() -> None:
 def test_a_script_in_order_is_nothing_to_tell(tmp_path: Path) -> None:
     assert ids(put(tmp_path / "a", b"#!/bin/sh\nexit 0\n")) == []
     assert ids(put(tmp_path / "b", b"#!/usr/bin/env -S sh -e\n")) == []
-    assert ids(put(tmp_path / "c", b"\x7fELF\x02\x01")) == []
+    assert ids(put(tmp_path / "c", Path("/bin/true").read_bytes())) == []
+
+
+def test_a_script_where_no_program_may_run_is_not_to_be_made_executable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = put(tmp_path / "a", b"#!/bin/sh\n")
+    flags = os.statvfs(tmp_path).f_flag | os.ST_NOEXEC
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.X_OK)
+    monkeypatch.setattr(os, "statvfs", lambda path: SimpleNamespace(f_flag=flags))
+    (found,) = [each for each in find_troubles(script, which) if each.id == "script-not-executable"]
+    assert "noexec" in found.what
+    assert "chmod" not in found.fix
 
 
 def test_a_missing_file_and_a_folder_in_its_place_are_told(tmp_path: Path) -> None:

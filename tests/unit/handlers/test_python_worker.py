@@ -204,7 +204,7 @@ def test_a_missing_file_is_unavailable(project: Project) -> None:
 def test_a_missing_function_is_unavailable_and_the_nearest_is_named(project: Project) -> None:
     reply = project.answer("def check(e): pass\nchek = 1", function="chek")
     assert reply.failed == "unavailable"
-    assert reply.text == "`hooks.py` has no function `chek`. did you mean `check`?"
+    assert reply.text == "`hooks.py` has no function `chek`; did you mean `check`?"
 
 
 def test_a_file_that_cannot_be_loaded_is_not_taken_for_loaded(project: Project) -> None:

@@ -205,6 +205,55 @@ def test_an_agent_is_the_nearest_ancestor_that_is_no_shell(agent: Any) -> None:
     assert not is_running(process.pid, found.started + 1)
 
 
+def test_a_session_that_another_process_takes_up_ends_before_it_is_resumed(
+    tmp_path: Path, agent: Any
+) -> None:
+    process, client = agent
+    machine = Machine(tmp_path, ENDED + AGAIN)
+    machine.fire("UserPromptSubmit", pid=client, prompt="go")
+    process.kill()
+    process.wait()
+    machine.fire("UserPromptSubmit", pid=os.getpid(), prompt="go on")
+    (ended,), (again,) = tmp_path.glob("ended.*"), tmp_path.glob("again.*")
+    assert ended.stat().st_mtime_ns < again.stat().st_mtime_ns
+    machine.look()
+    machine.fire("UserPromptSubmit", pid=os.getpid(), prompt="go on")
+    assert (len(machine.told()), len(machine.told("again"))) == (1, 1)
+
+
+def test_a_session_that_speaks_after_half_an_hour_was_over_whoever_looked(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, ENDED + AGAIN)
+    machine.fire("UserPromptSubmit", prompt="go")
+    (kept,) = (tmp_path / "state/open-sessions").glob("[!.]*")
+    long_ago = time.time() - HALF_AN_HOUR - 60
+    os.utime(kept, (long_ago, long_ago))
+    machine.fire("PreToolUse", tool_name="runInTerminal", tool_input={}, tool_use_id="t")
+    assert (len(machine.told()), len(machine.told("again"))) == (1, 1)
+
+
+def test_a_script_that_an_agent_starts_for_a_hook_is_a_shell_by_whatever_name(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "zz-hookline-user_message_send"
+    script.write_text("#!/bin/sh\nsh -c 'echo $$; read x'\n:\n", "utf-8")
+    script.chmod(0o755)
+    words = ["python3", "-c", f"import subprocess; subprocess.run([{str(script)!r}])"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as agent:
+        assert agent.stdout is not None
+        client = int(agent.stdout.readline())
+        assert find_agent(client)[0] == agent.pid
+        agent.kill()
+
+
+def test_a_process_that_nobody_has_asked_after_since_it_ended_is_gone() -> None:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        found = read_stat(process.pid)
+        assert found is not None
+        process.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert not is_running(process.pid, found.started)
+
+
 def test_without_a_daemon_the_next_process_ends_what_is_over(tmp_path: Path) -> None:
     machine = Machine(tmp_path, ENDED)
     for session in ("s1", "s2"):

@@ -26,7 +26,7 @@ SLEEP = shutil.which("sleep") or "/bin/sleep"
 def exit_notice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     notice: str = request.param
     if notice != "pidfd":
-        monkeypatch.setattr("hookline.processes.watch.open_pidfd", None)
+        monkeypatch.setattr("hookline.processes.start.open_pidfd", None)
     if notice == "reaping thread":
         monkeypatch.delattr(os, "waitid")
     return notice
@@ -455,7 +455,7 @@ class TestTheMachinery:
         def refuse(_: int) -> int:
             raise OSError(errno.ENOSYS, "forbidden by a sandbox")
 
-        monkeypatch.setattr("hookline.processes.watch.open_pidfd", refuse)
+        monkeypatch.setattr("hookline.processes.start.open_pidfd", refuse)
 
         assert finish(["cat"], stdin=b"text").stdout == b"text"
 
@@ -488,7 +488,7 @@ class TestTheMachinery:
     def test_does_not_mind_that_its_loop_is_gone_when_an_abandoned_program_ends(
         self, tmp_path: Path, patience: Callable[..., None], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("hookline.processes.watch.open_pidfd", None)
+        monkeypatch.setattr("hookline.processes.start.open_pidfd", None)
         patience(PATIENCE=0)
         gate = tmp_path / "gate"
         os.mkfifo(gate)

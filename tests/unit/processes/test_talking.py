@@ -21,7 +21,7 @@ ECHO = "import sys\nfor line in sys.stdin: print(line.strip()[::-1], flush=True)
 def exit_notice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     notice: str = request.param
     if notice != "pidfd":
-        monkeypatch.setattr("hookline.processes.watch.open_pidfd", None)
+        monkeypatch.setattr("hookline.processes.start.open_pidfd", None)
     if notice == "reaping thread":
         monkeypatch.delattr(os, "waitid")
     return notice

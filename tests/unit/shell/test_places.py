@@ -72,6 +72,15 @@ def test_without_a_variable_none_is_known() -> None:
         ("cd /etc && ./a", "/etc/./a"),
         ("cd s; echo ok; ./a", "s/./a"),
         ("cd s && $X ./a", "./a?"),
+        ("(cd s && ./a)", "s/./a"),
+        ("(cd s; ./a) || x", "s/./a"),
+        ("x || (cd s && ./a $X)", "s/./a"),
+        ("x | (cd s && ./a)", "s/./a"),
+        ("if (cd s && ./a); then x; fi", "s/./a"),
+        ("{ cd s && ./a; }", "s/./a"),
+        ("(cd s && true); ./a", "./a"),
+        ("cd s && (cd t && x) && ./a", "s/./a"),
+        ("cd s; (x; (cd t; ./a); x)", "s/t/./a"),
     ],
 )
 def test_a_cd_that_is_sure_to_run_is_followed(text: str, path: str) -> None:
@@ -81,7 +90,9 @@ def test_a_cd_that_is_sure_to_run_is_followed(text: str, path: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "(cd s && true); ./a",
+        "(cd s && $X); ./a",
+        "(cd s && x $X); ./a",
+        "f() (cd s; ./a)",
         "cd s & ./a",
         "cd s | ./a",
         "cd s || true; ./a",

@@ -36,7 +36,6 @@ from hookline.shell import split
         ("stdbuf -oL -e 0", ("stdbuf",)),
         ("time", ("time",)),
         ("time -p", ("time",)),
-        ("time A=1", ("time",)),
         ("/usr/bin/time -f %e -o", ()),
         ("command", ("command",)),
         ("command -p", ("command",)),
@@ -175,3 +174,9 @@ def test_an_expansion_among_the_arguments_of_a_wrapper_makes_the_command_inexact
     assert command.words == ("rm", "x")
     assert not command.exact
     assert not split('sudo -u "$who" rm x').unreadable
+
+
+def test_time_before_an_assignment_is_the_keyword_which_is_no_wrapper() -> None:
+    (command,) = split("time -p A=1 rm -rf x").commands
+    assert command.words == ("rm", "-rf", "x")
+    assert command.wrappers == ()

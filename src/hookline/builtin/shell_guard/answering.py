@@ -1,19 +1,18 @@
-"""From an event to an answer: the quick way out, the findings, the mode, the words for people."""
+"""From an event to an answer: the findings, the mode, the words for people."""
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from hookline.builtin.shell_guard.left_open import LEAVE_OPEN, may_wait
+from hookline.builtin.shell_guard import judging
+from hookline.builtin.shell_guard.left_open import LEAVE_OPEN
 from hookline.builtin.shell_guard.model import Finding
-from hookline.builtin.shell_guard.quick import is_plainly_harmless
-from hookline.builtin.shell_guard.surroundings import is_ordinary
-from hookline.builtin.shell_guard.world import MAX_STEPS, World
+from hookline.builtin.shell_guard.world import World
 from hookline.model.answers import PASS, Answer, Verdict, ask, deny
 from hookline.model.events.base import Event
 from hookline.model.ports import Caller
@@ -21,7 +20,6 @@ from hookline.shell import split
 
 if TYPE_CHECKING:
     from hookline.builtin.shell_guard import Options
-from stat import S_ISLNK
 
 from hookline.builtin._links import resolved
 from hookline.builtin._paths import homes
@@ -32,8 +30,6 @@ __all__ = ["Bearings", "answer", "rehearse"]
 
 # What a model is given to read at most.
 MAX_REASON = 200
-# Nobody's advice takes more than half of what may be done for one event.
-_MOST_STEPS = MAX_STEPS // 2
 _PLAIN = re.compile(r"[\w./:@+=,~^-]+")
 _MAX_LENGTH = 80
 # What publishes, or makes one directory like another, can say first what it would do.
@@ -54,22 +50,8 @@ def answer(command: str, event: Event, caller: Caller, options: "Options") -> An
     if options.allow and not listed and _is_allowed(command, options) and not _joins(command):
         return PASS
     world = _world(event, caller, options)
-    if _leaves_early(command, world, options):
-        return PASS
     worst = _worst(_findings(command, world, options), options)
     return PASS if worst is None else _said(worst, command, world, options)
-
-
-def _leaves_early(
-    command: str,
-    world: World,
-    options: "Options",
-    is_harmless: Callable[[str], bool] = is_plainly_harmless,
-) -> bool:
-    """Whether a closer look at a command would say nothing, wherever its program is listed."""
-    if options.deny or options.protect or (world.left_open and may_wait(command)):
-        return False
-    return is_harmless(command) and is_ordinary(command, world)
 
 
 def _is_allowed(command: str, options: "Options") -> bool:
@@ -82,7 +64,6 @@ def _joins(command: str) -> bool:
 
 
 def _findings(command: str, world: World, options: "Options") -> Iterable[Finding]:
-    judging = _judging()
     if options.allow:
         yield from judging.found_in(command, world, allowed=lambda text: _is_allowed(text, options))
         if options.protect:
@@ -93,14 +74,6 @@ def _findings(command: str, world: World, options: "Options") -> Iterable[Findin
         yield from judging.found_in(command, world)
     if options.deny:
         yield from judging.denied_by(options.deny, command, world)
-
-
-@cache
-def _judging() -> Any:
-    """The families take a while to load, and most commands leave before anyone needs them."""
-    from hookline.builtin.shell_guard import judging
-
-    return judging
 
 
 def _worst(found: Iterable[Finding], options: "Options") -> Finding | None:
@@ -177,18 +150,9 @@ def _visible(words: str, room: int) -> str:
     return shown if len(shown) <= room else f"{shown[: room - 1]}…"
 
 
-# Most advice is the same for all that do such a thing. What it says is harmless wherever it is.
-_is_harmless_advice = lru_cache(256)(is_plainly_harmless)
-
-
 def _is_fine(command: str, world: World, options: "Options") -> bool:
     """A guard that denies its own advice is no help."""
-    if not command:
-        return False
-    # As for any command, unless this event has used up what may be done for it.
-    if world.spent < _MOST_STEPS and _leaves_early(command, world, options, _is_harmless_advice):
-        return True
-    return _worst(_findings(command, world, options), options) is None
+    return bool(command) and _worst(_findings(command, world, options), options) is None
 
 
 def _world(event: Event, caller: Caller, options: "Options") -> World:
@@ -216,7 +180,7 @@ class Bearings:
 
     # Not `cached_property`, whose lock takes longer than a look at the disk.
     __slots__ = (
-        *("_cwd", "_linkless", "_project", "_homes"),
+        *("_cwd", "_project", "_homes"),
         *("_given_home", "_written", "written_project"),
     )
 
@@ -225,15 +189,14 @@ class Bearings:
         self.written_project = caller.project_dir or self._written
         """The project as its caller has it, links and all."""
         self._given_home = caller.env.get("HOME", "")
-        self._cwd = self._linkless = self._project = ""
+        self._cwd = self._project = ""
         self._homes: tuple[str, ...] = ()
 
     @property
     def cwd(self) -> str:
         """The directory in which the command runs."""
         if not self._cwd:
-            self._linkless = resolved(self._written)
-            self._cwd = self._linkless or os.path.normpath(self._written)
+            self._cwd = _real(self._written)
         return self._cwd
 
     @property
@@ -252,14 +215,13 @@ class Bearings:
         return self._homes
 
     def _found_homes(self) -> tuple[str, ...]:
-        here = self.cwd and self._linkless
         given, own = self._given_home, _account_home()
-        home = _real_home(given, here) if given.startswith("/") else ""
+        home = _real(given) if given.startswith("/") else ""
         if given == own:
             return (home or own,)
         # A repository may set an agent's variables, and must not make the system somebody's own.
         found = () if not home or is_of_system(home) else (home,)
-        return (*found, _real_home(own, here))
+        return (*found, _real(own))
 
 
 @cache
@@ -272,31 +234,3 @@ def _account_home() -> str:
 def _real(path: str) -> str:
     """The directory without links, looked up each time: any part of it may have been moved."""
     return resolved(path) or os.path.normpath(path)
-
-
-def _real_home(path: str, here: str) -> str:
-    """The same of a home, in which ``here`` mostly is: above what has no links there are none."""
-    if path != "/" and f"{here}/".startswith(f"{path}/"):
-        return path
-    return path if _is_linkless(path) else _real(path)
-
-
-def _is_linkless(path: str) -> bool:
-    """Whether a path is what it says; homes are near the root, so to look at each part is quick."""
-    steps = _steps_to(path)
-    try:
-        for step in steps:
-            if S_ISLNK(os.lstat(step).st_mode):
-                return False
-    except (OSError, ValueError):
-        return False
-    return bool(steps)
-
-
-@lru_cache(64)  # it is about names alone
-def _steps_to(path: str) -> tuple[str, ...]:
-    """Each directory on the way to a path, and itself; none where it is not written plainly."""
-    if os.path.normpath(path) != path or path.startswith("//"):
-        return ()
-    names = path.split("/")[1:]
-    return tuple("/" + "/".join(names[: at + 1]) for at in range(len(names)))

@@ -1,18 +1,18 @@
 """Programs that wait for what is typed into them later, which reaches no hook of some platforms."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Finding, risky
 
 if TYPE_CHECKING:
     from hookline.builtin.shell_guard.reading import Story
 
-__all__ = ["LEAVE_OPEN", "left_open", "may_wait"]
+__all__ = ["LEAVE_OPEN", "left_open"]
 
 # Their agents go on writing to a command that still runs, and no event is fired for it.
 LEAVE_OPEN = frozenset({"codex"})
@@ -77,16 +77,7 @@ _POWERSHELL_CODE = ("-c", "-f", "-e", "-v", "-h", "-?")
 _SOURCING = frozenset({".", "source"})
 
 # Names of what is typed; the program that opens one of these waits for it.
-_TYPED = lazy(r"/dev/(?:stdin|tty|console|fd/0|pts/\d+)|/proc/[^/]+/fd/0")
-_NAMES = lazy(
-    rf"(?<![\w.-])(?:{'|'.join(sorted(_PROGRAMS))})[\d.]*(?![\w-])"
-    r"|\b(?:stdin|tty|console|fd/0|pts/)"
-)
-
-
-def may_wait(command: str) -> bool:
-    """Whether a text names such a program at all."""
-    return _NAMES.search(command) is not None
+_TYPED = re.compile(r"/dev/(?:stdin|tty|console|fd/0|pts/\d+)|/proc/[^/]+/fd/0")
 
 
 def left_open(story: "Story") -> Iterator[Finding]:

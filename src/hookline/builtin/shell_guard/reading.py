@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act
 from hookline.builtin.shell_guard.targets import targets
 from hookline.builtin.shell_guard.world import Where, World
@@ -18,7 +17,7 @@ from hookline.shell.splitting import split
 __all__ = ["MAX_REDIRECTS", "Story", "Traces", "read", "trace"]
 
 
-_LOOP = lazy(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*(?:;|\n)\s*do\b")
+_LOOP = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\s+([^;\n]*?)\s*(?:;|\n)\s*do\b")
 # Redirections of one text that are looked at; one more tells that there are more.
 MAX_REDIRECTS = 500
 

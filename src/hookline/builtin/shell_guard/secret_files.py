@@ -2,12 +2,10 @@
 
 import re
 
-from hookline.builtin.shell_guard.lazy import lazy
-
 __all__ = ["is_secret", "is_secret_name", "secret_in"]
 
 # By the end of a path; a pattern such as `~/.ssh/*` means what is in there.
-_FILES = lazy(
+_FILES = re.compile(
     r"(?:^|[/@=:\s'\"(])(?:"
     r"\.env(?:\.(?!example|sample|template|dist|defaults?\b|schema|test\b|ci\b)[\w.-]+)?|\.envrc"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_\w+)?|\.netrc|_netrc|\.pgpass|\.my\.cnf|\.npmrc|\.pypirc"
@@ -27,8 +25,10 @@ _FILES = lazy(
     r"|proc/(?:self|\d+|\*)/environ"
     r")$"
 )
-_PUBLIC = lazy(r"\.pub$|(?:^|/)(?:known_hosts|authorized_keys|config)$|public[\w.-]*\.(?:pem|key)$")
-_NAMES = lazy(
+_PUBLIC = re.compile(
+    r"\.pub$|(?:^|/)(?:known_hosts|authorized_keys|config)$|public[\w.-]*\.(?:pem|key)$"
+)
+_NAMES = re.compile(
     r"(?:^|_)(?:SECRETS?|TOKENS?|PASSWORDS?|PASSWD|PASSPHRASE|PRIVATE_KEY|API_?KEY|ACCESS_KEY"
     r"|CREDENTIALS?|AUTH_KEY)(?:_|$)",
     re.IGNORECASE,

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from hookline.dialects._copilot import answers
 from hookline.dialects._copilot.names import (
     FIELDS,
+    WORDS,
     camel_name,
     guess_name,
     is_pascal,
@@ -23,7 +24,7 @@ from hookline.dialects._copilot.names import (
 )
 from hookline.dialects._copilot.payloads import FAMILY, changed_input, native_payload
 from hookline.dialects._copilot.tools import TOOLS, arguments, is_patch, read_call
-from hookline.dialects._native import JsonDialect, Keys, joined
+from hookline.dialects._native import JsonDialect, Keys, Words, joined
 from hookline.dialects._translate import translate
 from hookline.dialects._wire import behaviour, line
 from hookline.model.answers import BLOCKING, PASS, Answer, Verdict
@@ -52,6 +53,7 @@ class CopilotDialect(JsonDialect):
     facts: ClassVar[Mapping[str, str]] = {"transcript_path": "transcript_path"}
     facts_on: ClassVar[Mapping[str, frozenset[str]]] = {"transcript_path": frozenset()}
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = FIELDS
+    words: ClassVar[Mapping[str, Words]] = WORDS
 
     def __init__(self, *, pascal: bool | None = None) -> None:
         self._pascal = pascal

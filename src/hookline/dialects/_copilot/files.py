@@ -103,6 +103,10 @@ class CopilotFiles(Files):
         """With the moments that are events of their own elsewhere."""
         return (*super().canonical(native), *_ALSO.get(camel_name(native), ()))
 
+    def _field(self, event: Event, kind: str) -> str:
+        word = self.codec.native_word(kind, event)
+        return str(getattr(event, _OTHER_FIELDS[kind], "")) if word is None else word
+
     def matches(self, entry: NativeEntry, event: Event) -> bool:
         """A regex for the whole name; Claude Code's rules in groups and under its event names."""
         kind, matcher = camel_name(entry.event), entry.matcher
@@ -112,7 +116,7 @@ class CopilotFiles(Files):
         if claude and matcher in {"", *EVERYTHING}:
             return True
         if not isinstance(event, ToolEvent):
-            value = event.agent.name if kind == "subagentStart" else _field(event, kind)
+            value = event.agent.name if kind == "subagentStart" else self._field(event, kind)
             return whole(matcher, value)
         name = _runtime_name(event, kind)
         called = CLAUDE_NAMES.get(name, name)
@@ -166,10 +170,6 @@ class CopilotFiles(Files):
 
 def _is_repository_settings(path: str) -> bool:
     return is_settings(path) and is_in(os.path.dirname(path), ".github/copilot")
-
-
-def _field(event: Event, kind: str) -> str:
-    return str(getattr(event, _OTHER_FIELDS[kind], ""))
 
 
 def _runtime_name(event: ToolEvent, kind: str) -> str:

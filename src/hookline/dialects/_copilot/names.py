@@ -7,9 +7,12 @@ a PascalCase one a snake_case payload with it; three events have one form under 
 from collections.abc import Mapping
 from typing import Any
 
+from hookline.dialects._native import Words
+
 __all__ = [
     "CAMEL_KEYS",
     "FIELDS",
+    "WORDS",
     "camel_name",
     "guess_name",
     "is_pascal",
@@ -94,6 +97,16 @@ _FIELDS: Mapping[str, Mapping[str, str]] = {
 }
 FIELDS: Mapping[str, Mapping[str, str]] = {
     name: fields for camel, fields in _FIELDS.items() for name in (camel, _PASCAL.get(camel, camel))
+}
+_WORDS = {
+    "sessionStart": Words("source", frozenset({"startup", "resume", "new"}), "new"),
+    "sessionEnd": Words(
+        "reason", frozenset({"complete", "error", "abort", "timeout", "user_exit"}), "complete"
+    ),
+    "preCompact": Words("trigger", frozenset({"manual", "auto"}), "auto"),
+}
+WORDS: Mapping[str, Words] = {
+    name: words for camel, words in _WORDS.items() for name in (camel, _PASCAL.get(camel, camel))
 }
 
 

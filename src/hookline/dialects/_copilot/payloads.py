@@ -9,7 +9,7 @@ from typing import Any
 
 from hookline.dialects._copilot.names import CAMEL_KEYS, camel_name, is_pascal
 from hookline.dialects._copilot.tools import CLAUDE_NAMES, RUNTIME_NAMES, call_for
-from hookline.model.events import Error, Event, SessionResume, SteeringSubmit, ToolEvent
+from hookline.model.events import Error, Event, SteeringSubmit, ToolEvent
 from hookline.model.tools import Tool, ToolKind
 
 __all__ = ["FAMILY", "changed_input", "native_payload"]
@@ -58,8 +58,6 @@ def _habitual(kind: str, event: Event) -> dict[str, Any]:
     """What Copilot always sends and no other platform knows."""
     path = {"transcript_path": event.transcript_path}
     match kind:
-        case "sessionStart" if isinstance(event, SessionResume):
-            return {"source": event.source or "resume"}
         case "userPromptSubmitted" if isinstance(event, SteeringSubmit):
             return {"prompt": event.prompt or "\n".join(event.prompts)}
         case "agentStop":

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec.structs import replace
 
-from hookline.dialects._native import JsonDialect, joined
+from hookline.dialects._native import JsonDialect, Words, joined
 from hookline.dialects._support import load_support
 from hookline.dialects._translate import PASSED
 from hookline.dialects._wire import decision, line, permission
@@ -23,7 +23,7 @@ from hookline.model.outcome import Outcome, Reply, Substitution, Translated
 from hookline.model.ports import Caller
 from hookline.model.tools import Tool, ToolKind, ToolRow, ToolTable
 
-__all__ = ["ClaudeCode", "native_word"]
+__all__ = ["ClaudeCode"]
 
 _K = ToolKind
 _SHELL = ToolRow(_K.SHELL, {"command": "command"})
@@ -61,6 +61,9 @@ _TOOLS = ToolTable(
 )
 
 
+_COMPACTED = Words("trigger", frozenset({"manual", "auto"}), "auto")
+# Gemini CLI's one word for what is asked of a person.
+_KINDS = {"ToolPermission": "permission_prompt"}
 # The events whose payloads have the permission mode.
 _TELL_MODE = frozenset(
     {
@@ -108,6 +111,20 @@ class ClaudeCode(JsonDialect):
     facts_on: ClassVar[Mapping[str, frozenset[str]]] = {
         "permission_mode": _TELL_MODE,
         "model": frozenset({"SessionStart"}),
+    }
+    words: ClassVar[Mapping[str, Words]] = {
+        "SessionStart": Words(
+            "source", frozenset({"startup", "resume", "clear", "compact", "fork"}), "startup"
+        ),
+        "SessionEnd": Words(
+            "reason",
+            frozenset({"clear", "resume", "logout", "prompt_input_exit", "other"}),
+            "other",
+        ),
+        "Setup": Words("trigger", frozenset({"init", "maintenance"}), "init"),
+        "PreCompact": _COMPACTED,
+        "PostCompact": _COMPACTED,
+        "Notification": Words("kind", frozenset(), ""),
     }
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "SessionStart": {"source": "source"},
@@ -261,10 +278,6 @@ class ClaudeCode(JsonDialect):
         """A payload in this client's own words, for an event that came from elsewhere."""
         data = super().payload(event)
         native = self.native_of(event)
-        word = native_word(native, event)
-        if word is not None:
-            field, text = word
-            data[self.fields[native][field]] = text
         if isinstance(event, SteeringSubmit) and not event.prompt:
             data["prompt"] = "\n\n".join(event.prompts)
         if native in {"SubagentStart", "SubagentStop"}:
@@ -276,6 +289,14 @@ class ClaudeCode(JsonDialect):
         if isinstance(event, PostToolUseFailure):
             data["is_interrupt"] = event.interrupted
         return data
+
+    @classmethod
+    def native_word(cls, native: str, event: Event) -> str | None:
+        """Also what is told of a person's question, in other clients' words."""
+        if native == "Notification":
+            kind = getattr(event, "kind", "")
+            return _KINDS.get(kind, kind)
+        return super().native_word(native, event)
 
     def native_tool(self, tool: Tool) -> str:
         """This client's name of a tool, also where it has several of one kind."""
@@ -299,36 +320,3 @@ class ClaudeCode(JsonDialect):
             return answer
         changed = self.meant(event.tool, answer.rewrite.input) or None
         return replace(answer, rewrite=replace(answer.rewrite, input=changed))
-
-
-# Native event → the field, the words it may hold, and the one that stands for all others.
-_WORDS: Mapping[str, tuple[str, frozenset[str], str]] = {
-    "SessionStart": (
-        "source",
-        frozenset({"startup", "resume", "clear", "compact", "fork"}),
-        "startup",
-    ),
-    "SessionEnd": (
-        "reason",
-        frozenset({"clear", "resume", "logout", "prompt_input_exit", "other"}),
-        "other",
-    ),
-    "Setup": ("trigger", frozenset({"init", "maintenance"}), "init"),
-    "PreCompact": ("trigger", frozenset({"manual", "auto"}), "auto"),
-    "PostCompact": ("trigger", frozenset({"manual", "auto"}), "auto"),
-}
-# Gemini CLI's one word for what is asked of a person.
-_KINDS = {"ToolPermission": "permission_prompt"}
-
-
-def native_word(native: str, event: Event) -> tuple[str, str] | None:
-    """The field and Claude Code's word in it, for fields whose words are known."""
-    if native == "Notification":
-        kind = getattr(event, "kind", "")
-        return "kind", _KINDS.get(kind, kind)
-    row = _WORDS.get(native)
-    if row is None:
-        return None
-    field, words, default = row
-    said = getattr(event, field, "")
-    return field, said if said in words else default

@@ -18,7 +18,7 @@ from hookline.dialects.claude_code.codec import ClaudeCode
 from hookline.dialects.claude_code.conditions import Surroundings, holds, parse_rule
 from hookline.dialects.claude_code.judges import JUDGES, judge_of
 from hookline.dialects.claude_code.matchers import is_matched
-from hookline.dialects.claude_code.plugins import find_plugins
+from hookline.dialects.claude_code.plugins import PLUGIN_FILES, find_plugins, list_named_files
 from hookline.dialects.claude_code.policy import in_force
 from hookline.dialects.claude_code.reading import (
     MANAGED,
@@ -113,7 +113,7 @@ class ClaudeFiles(Files):
         rows += [
             (root, name, layer, "plugin")
             for root, layer in find_plugins(files, user, where.project)
-            for name in ("hooks/hooks.json", ".claude-plugin/plugin.json")
+            for name in (*PLUGIN_FILES, *list_named_files(root))
         ]
         return [
             NativePlace(path=os.path.join(folder, name), layer=layer, scope=scope)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from hookline.dialects.claude_code.codec import native_word
+from hookline.dialects.claude_code.codec import ClaudeCode
 from hookline.model.errors import HandlerError, IllegalValueError
 from hookline.model.events import Event, ToolEvent
 
@@ -145,8 +145,8 @@ def is_matched(matcher: str | None, native: str, event: Event, tool: str) -> boo
 def _value(native: str, field: str, event: Event) -> str | None:
     if field == "agent":
         return event.agent.name
-    word = native_word(native, event)
-    value = getattr(event, field, None) if word is None else word[1]
+    word = ClaudeCode.native_word(native, event)
+    value = getattr(event, field, None) if word is None else word
     if not isinstance(value, str):
         return None
     return os.path.basename(value) if field == "path" else value

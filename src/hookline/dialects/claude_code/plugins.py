@@ -12,8 +12,11 @@ from hookline.dialects._located import MAX_BYTES, UnreadableText, read_json
 from hookline.files import read_regular
 from hookline.model.hook import Layer
 
-__all__ = ["find_plugins"]
+__all__ = ["PLUGIN_FILES", "find_plugins", "list_named_files", "plugin_around"]
 
+_MANIFEST = ".claude-plugin/plugin.json"
+PLUGIN_FILES = ("hooks/hooks.json", _MANIFEST)
+_DEPTH = 8
 _REGISTRY = "plugins/installed_plugins.json"
 
 
@@ -34,6 +37,24 @@ def find_plugins(
             root = _directory(installed.get(name), project)
             if root:
                 yield root, layer
+
+
+def list_named_files(root: str) -> list[str]:
+    """The files inside a plugin in which its manifest says that there are more hooks."""
+    named = _read(os.path.join(root, _MANIFEST)).get("hooks")
+    names = named if isinstance(named, list) else [named]
+    paths = [os.path.normpath(name) for name in names if isinstance(name, str)]
+    inside = [name for name in paths if not name.startswith(("..", "/"))]
+    return [name for name in dict.fromkeys(inside) if name not in PLUGIN_FILES]
+
+
+def plugin_around(path: str) -> str:
+    """The directory of the plugin that a file is in; empty outside of one."""
+    for _ in range(_DEPTH):
+        path = os.path.dirname(path)
+        if os.path.isfile(os.path.join(path, _MANIFEST)):
+            return path
+    return ""
 
 
 def _directory(installed: object, project: str) -> str:

@@ -7,6 +7,7 @@ import os
 
 from hookline.dialects._located import Located, UnreadableText
 from hookline.dialects.claude_code.entries import Reading, read_hooks
+from hookline.dialects.claude_code.plugins import plugin_around
 from hookline.dialects.claude_code.policy import ClaudeFile
 from hookline.model.native import NativeEntry, NativeFlaw, Voids
 
@@ -26,9 +27,13 @@ def unreadable(path: str, error: UnreadableText) -> ClaudeFile:
 def read_settings(path: str, root: Located, known: frozenset[str]) -> ClaudeFile:
     """A settings file, or a plugin's."""
     folder, name = os.path.split(path)
-    is_plugin = name in {"hooks.json", "plugin.json"}
     is_managed = name == MANAGED or os.path.basename(folder) == MANAGED_MORE
-    plugin = os.path.dirname(folder) if is_plugin else ""
+    if name in {"hooks.json", "plugin.json"}:
+        plugin = plugin_around(path) or os.path.dirname(folder)
+    else:
+        is_settings = is_managed or os.path.basename(folder) == ".claude"
+        plugin = "" if is_settings else plugin_around(path)
+    is_plugin = bool(plugin)
     env = {"CLAUDE_PLUGIN_ROOT": plugin} if is_plugin else {}
     entries: tuple[NativeEntry, ...] = ()
     flaws = _shape(root, is_plugin)
@@ -74,7 +79,7 @@ def _shape(root: Located, is_plugin: bool) -> tuple[NativeFlaw, ...]:
     if is_plugin and isinstance(hooks.value, str | list):
         if str(hooks.value).removeprefix("./") == "hooks/hooks.json":
             return ()  # which is read anyway
-        message = "`hooks` names further files, which are not read from here"
+        message = "`hooks` names further files, which an include does not follow"
         return (NativeFlaw(hooks.line, message, "include those files themselves", Voids.NOTHING),)
     return (NativeFlaw(hooks.line, "`hooks` must be an object of events", "", Voids.FILE),)
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from hookline.dialects._native import JsonDialect, Keys, joined, read_count
+from hookline.dialects._native import JsonDialect, Keys, Words, joined, read_count
 from hookline.dialects._shown import changes, shown
 from hookline.dialects._support import load_support
 from hookline.dialects._translate import translate
@@ -26,6 +26,9 @@ _TOKENS = {
     "context_limit": "context_limit",
     "trigger": "compaction_reason",
 }
+_PRESSED = Words("trigger", frozenset({"threshold", "overflow", "manual"}), "threshold")
+# The program itself also says the last one, which its page leaves out.
+_ENDS = frozenset({"clear", "logout", "prompt_input_exit", "other", "stream_ended"})
 _CAPS = ("previous_max_iterations", "new_max_iterations")
 _ASKED_BEFORE = {"pre_tool_use", PREEMPT_LANE, "permission_request"}
 _DONE = {"post_tool_use", "tool_response_transform"}
@@ -51,6 +54,18 @@ class DockerAgent(JsonDialect):
     tools = TOOLS
     support = load_support(__file__)
     keys = Keys(agent_type="agent_name")
+    words: ClassVar[Mapping[str, Words]] = {
+        "session_start": Words(
+            "source", frozenset({"startup", "resume", "clear", "compact"}), "startup"
+        ),
+        "session_end": Words("reason", _ENDS, "other"),
+        "pre_compact": Words(
+            "trigger", frozenset({"manual", "auto", "overflow", "tool_overflow"}), "auto"
+        ),
+        "before_compaction": _PRESSED,
+        "after_compaction": _PRESSED,
+        "notification": Words("kind", frozenset({"error", "warning"}), "warning"),
+    }
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "session_start": {"source": "source"},
         "session_end": {"reason": "reason"},
@@ -254,7 +269,7 @@ class DockerAgent(JsonDialect):
                 data["tool_category"] = _category(data["tool_name"], event.tool)
         elif isinstance(event, SteeringSubmit):
             data["steering_messages"] = event.prompts or (event.prompt,)
-        data |= _host_words(native, data, event)
+        data |= _host_words(native, event)
         kept = {key: value for key, value in data.items() if value is not None}
         return {key: value for key, value in kept.items() if value or key in _ALWAYS}
 
@@ -291,17 +306,13 @@ def _singly(key: str, value: Any) -> dict[str, Any]:
             return {key: value}
 
 
-def _host_words(native: str, data: Mapping[str, Any], event: Event) -> dict[str, Any]:
-    """Closed word lists of this platform, where other platforms have words of their own."""
+def _host_words(native: str, event: Event) -> dict[str, Any]:
+    """What events of this platform say that stands elsewhere in those of others."""
     match native:
-        case "notification" if data["notification_level"] not in {"error", "warning"}:
-            return {"notification_level": "warning"}
         case "on_error":
             return {"notification_level": "error"}
         case "on_max_iterations":
             return {"notification_level": "warning", "notification_message": "max iterations"}
-        case "before_compaction" | "after_compaction" if data["compaction_reason"] == "auto":
-            return {"compaction_reason": "threshold"}
         case "on_session_resume":
             return {name: getattr(event, name, None) for name in _CAPS}
         case "subagent_stop":

@@ -54,6 +54,11 @@ class Reader:
         settings = keys.get("settings")
         if settings is not None:
             self._settings(settings)
+        strict = {"deny", "ask"} & set(keys["permissions"].members if "permissions" in keys else ())
+        if strict:
+            why = "`permissions` hold in docker-agent alone, not where its hooks run for others"
+            hint = "write them as rules in hookline.yaml"
+            self._flaw(keys["permissions"].line, why, hint, Voids.NOTHING)
         loose = {k: node for k, node in keys.items() if k in self._known or k in LATER}
         if loose:
             self._hooks(Located(loose, root.line))

@@ -9,14 +9,14 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.dialects._native import JsonDialect, joined
+from hookline.dialects._native import JsonDialect, Words, joined
 from hookline.dialects._shown import shown
 from hookline.dialects._support import load_support
 from hookline.dialects._wire import line
 from hookline.dialects.gemini.answers import read_answer
 from hookline.dialects.gemini.tools import TOOLS, native_name, read_mcp
 from hookline.model.answers import Answer, Verdict
-from hookline.model.events import Event, PostToolUseFailure, SessionResume, ToolEvent, TurnEvent
+from hookline.model.events import Event, PostToolUseFailure, ToolEvent, TurnEvent
 from hookline.model.outcome import Outcome, Reply, Substitution, Translated
 from hookline.model.ports import Caller
 from hookline.model.tools import Tool, ToolKind
@@ -55,6 +55,15 @@ class Gemini(JsonDialect):
     tools = TOOLS
     support = load_support(__file__)
     facts: ClassVar[Mapping[str, str]] = {"transcript_path": "transcript_path"}
+    words: ClassVar[Mapping[str, Words]] = {
+        "SessionStart": Words("source", frozenset({"startup", "resume", "clear"}), "startup"),
+        "SessionEnd": Words(
+            "reason",
+            frozenset({"exit", "clear", "logout", "prompt_input_exit", "other"}),
+            "other",
+        ),
+        "PreCompress": Words("trigger", frozenset({"manual", "auto"}), "auto"),
+    }
     fields: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "SessionStart": {"source": "source"},
         "SessionEnd": {"reason": "reason"},
@@ -225,8 +234,6 @@ class Gemini(JsonDialect):
             data["llm_response"] = {"candidates": [], "usageMetadata": usage}
         if native == "BeforeAgent":
             data["prompt"] = data["prompt"] or "\n".join(getattr(event, "prompts", ()))
-        if isinstance(event, SessionResume):
-            data["source"] = event.source or "resume"
         return data
 
     def variables(self, event: Event, caller: Caller) -> Mapping[str, str]:

@@ -232,14 +232,17 @@ class VSCode(JsonDialect):
         data = {"timestamp": event.time.isoformat(), **super().payload(event)}
         # The first versions had these names, and hooks that were written then still read them.
         data |= {"sessionId": event.session_id, "hookEventName": native}
+        if native in {"SubagentStart", "SubagentStop"}:
+            data |= {"agent_id": event.agent.id or "", "agent_type": event.agent.name}
+        else:
+            data.pop("agent_id", None)
+            data.pop("agent_type", None)
         if native == "SessionStart":
             data["source"] = "new"  # the only word it knows
         elif isinstance(event, SteeringSubmit):
             data["prompt"] = event.prompt or "\n\n".join(event.prompts)
         elif native == "PreCompact":
             data["trigger"] = data["trigger"] or "auto"
-        elif native in {"SubagentStart", "SubagentStop"}:
-            data |= {"agent_id": event.agent.id or "", "agent_type": event.agent.name}
         elif isinstance(event, ToolEvent):
             data.setdefault("tool_use_id", "")
         return data

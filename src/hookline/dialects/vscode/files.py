@@ -29,6 +29,7 @@ from hookline.dialects.vscode.settings import (
     PLUGINS_ON,
     Settings,
     is_settings,
+    read_root,
 )
 from hookline.files import read_regular
 from hookline.model.events import Event
@@ -301,7 +302,7 @@ def _plugin_variables(path: str) -> Mapping[str, str]:
 
 def _read_settings(path: str, content: bytes) -> NativeFile:
     try:
-        root = read_json(content or b"{}")
+        root = read_root(content)
     except UnreadableText as error:
         flaw = NativeFlaw(error.line, error.message, _NOTHING_COUNTS, Voids.FILE)
         return NativeFile(dialect="vscode", path=path, flaws=(flaw,))

@@ -4,6 +4,8 @@ Knows the files and the keys; what lies at the places that they name is for ``fi
 """
 
 import os
+import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -19,6 +21,7 @@ __all__ = [
     "Setting",
     "Settings",
     "is_settings",
+    "read_root",
 ]
 
 HOOKS = "chat.useHooks"
@@ -35,9 +38,19 @@ _USER = (
 )
 
 
+# What VS Code takes for settings that say nothing.
+_BLANK = re.compile(rb"(?:\s++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
+_BOOLEANS = {"true": True, "false": False}
+
+
 def is_settings(path: str) -> bool:
     """Whether this is one of VS Code's own settings files."""
     return path.endswith(tuple(f"/{name}" for name in (_WORKSPACE, *_USER)))
+
+
+def read_root(content: bytes) -> Located:
+    """The settings in a file. Raises UnreadableText."""
+    return read_json(b"{}" if _BLANK.fullmatch(content.removeprefix(BOM_UTF8)) else content)
 
 
 class Setting(NamedTuple):
@@ -63,7 +76,7 @@ class Settings:
         self._roots: list[tuple[str, Located]] = []
         for file in self.files:
             try:
-                self._roots.append((file, read_json(read(file) or b"{}")))
+                self._roots.append((file, read_root(read(file) or b"")))
             except UnreadableText:
                 continue
 
@@ -81,11 +94,14 @@ class Settings:
         return found is not None and found.value is False
 
     def paths(self, key: str) -> Mapping[str, Setting]:
-        """An object of paths: of each the value that counts, by its plain spelling."""
+        """An object of paths: of each the boolean that counts, by its plain spelling."""
         found: dict[str, Setting] = {}
         for file, root in self._roots:
             value = root.get(key)
-            for path, on in value.items() if isinstance(value, dict) else ():
+            for path, text in value.items() if isinstance(value, dict) else ():
+                on = _BOOLEANS.get(str(text).strip().lower())
+                if on is None:
+                    continue  # as VS Code does
                 plain = path.strip().removeprefix("./").rstrip("/")
                 said = Setting(on, file, root.line_of(key), file == self.files[0])
                 found.setdefault(plain, said)

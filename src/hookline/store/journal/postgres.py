@@ -399,12 +399,6 @@ class PostgresReader(Queries):
         self._connection = None
         self._runner.close()
 
-    def __enter__(self) -> "PostgresReader":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def _fetch(self, statement: str, values: Sequence[Any] = ()) -> Sequence[Any]:
         try:
             return self._runner.run(self._query(statement, values))

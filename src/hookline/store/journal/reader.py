@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import datetime
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -216,6 +216,20 @@ class Queries(ABC):
         return [replace(event, machine=rest[0]) if rest else event for event, *rest in found]
 
     @abstractmethod
+    def version(self) -> int:
+        """A number that changes when something was written; cheap enough to ask often."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Gives back what it holds."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @abstractmethod
     def _fetch(self, statement: str, values: Sequence[Any] = ()) -> Sequence[Any]:
         """The rows of a statement."""
 
@@ -248,18 +262,12 @@ class JournalReader(Queries):
             raise
 
     def version(self) -> int:
-        """A number that changes when another process has written; cheap enough to ask often."""
+        """As the port says, of what other processes write."""
         return int(self._fetch("PRAGMA data_version")[0][0])
 
     def close(self) -> None:
         """Gives the file back."""
         self._connection.close()
-
-    def __enter__(self) -> "JournalReader":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _fetch(self, statement: str, values: Sequence[Any] = ()) -> Sequence[Any]:
         try:

@@ -1,12 +1,9 @@
-"""What agents do all day passes, most of it by the quick way out; and code in odd places."""
+"""What agents do all day passes; and code in odd places."""
 
 from collections.abc import Callable
 
 import pytest
 
-from hookline.builtin.shell_guard.families.register import JUDGES
-from hookline.builtin.shell_guard.names import LOOKERS, PROGRAMS
-from hookline.builtin.shell_guard.quick import is_plainly_harmless
 from hookline.model.answers import Answer, Verdict
 
 Guard = Callable[..., Answer]
@@ -51,7 +48,7 @@ ssh web ls /var/log/*.log
 tar cz build | ssh web 'tar xz -C /srv/app'
 """
 
-QUICK = """
+PLAIN = """
 ls -la
 git status
 git commit -m "Read it once"
@@ -103,15 +100,13 @@ def test_a_working_day_passes(guard: Guard, command: str) -> None:
     assert guard(command).verdict is Verdict.PASS
 
 
-@pytest.mark.parametrize("command", QUICK.strip().splitlines())
-def test_plain_commands_leave_before_anything_is_read(guard: Guard, command: str) -> None:
-    assert is_plainly_harmless(command)
+@pytest.mark.parametrize("command", PLAIN.strip().splitlines())
+def test_plain_commands_pass(guard: Guard, command: str) -> None:
     assert guard(command).verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize("command", CODE_IN_ODD_PLACES.strip().splitlines())
 def test_code_in_odd_places_is_found(guard: Guard, command: str) -> None:
-    assert not is_plainly_harmless(command)
     assert guard(command).verdict is not Verdict.PASS
 
 
@@ -127,11 +122,6 @@ def test_code_in_odd_places_is_found(guard: Guard, command: str) -> None:
 )
 def test_here_documents_that_are_run_are_read(guard: Guard, command: str) -> None:
     assert guard(command).verdict is not Verdict.PASS
-
-
-def test_the_names_are_those_of_the_tables() -> None:
-    assert frozenset(JUDGES) == PROGRAMS
-    assert all(len(JUDGES[name]) == 1 for name in LOOKERS)
 
 
 def test_more_than_can_be_looked_at_is_asked_about(guard: Guard) -> None:

@@ -7,7 +7,6 @@ from msgspec import structs
 
 from hookline.builtin.shell_guard.families.deleting import removed
 from hookline.builtin.shell_guard.families.writing import written
-from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Finding, risky
 from hookline.builtin.shell_guard.targets import Target, targets
 from hookline.builtin.shell_guard.world import Place, World
@@ -16,7 +15,7 @@ __all__ = ["call_arguments", "quotes_in", "removals", "shown", "texts_in"]
 
 _MAX_CALLS = 200
 
-_TREES = lazy(
+_TREES = re.compile(
     r"\b(?:rmtree|rm_rf!?|rm_r|remove_tree|rmSync|rmdirSync|removeSync|remove_dir_all|rimraf"
     r"|emptyDirSync|emptyDir|deleteRecursively|deleteDirectory|deleteDir|delete-directory|delete-tree"
     r"|delete_recursive|removeDirectoryRecursive|removePathForcibly|removeItem|del_dir_r"
@@ -24,7 +23,7 @@ _TREES = lazy(
     r"|removedirs|remove_entry_secure|RemoveAll|fs\.rm|fs['\"]\)\.rm|fs\.promises\.rm|Deno\.remove)[\s(]+"
     r"|(?<![\w.-])rm\s*\((?=[^\n]{0,200}recursive)"
 )
-_FILES = lazy(
+_FILES = re.compile(
     r"\bos\.remove\b\s*\(|\bos\.unlink\b\s*\(|\bunlink(?:Sync)?\b[\s(]+|\bos\.rmdir\b\s*\("
     r"|\brmdir\b\s*\(|\bFile\.delete\b[\s(]+|\bFileUtils\.(?:rm|remove)\w*[\s(]+"
     r"|\bfile_put_contents\b\s*\("
@@ -32,15 +31,15 @@ _FILES = lazy(
     r"|\bdelete-file[\s(]+|\bFiles\.delete\w*\s*\(|\bremoveFile[\s(]+"
 )
 # A file that is named as it stands there.
-_ONE = lazy(r"\s*\(?\s*['\"][^'\"{$]*['\"]\s*(?:,[^'\"]*)?\)?\s*")
-_MAPPED = lazy(r"['\"](?:unlink|rmdir)['\"]\s*,")
-_EACH = lazy(r"\.(?:unlink|rmdir|delete)\(\s*(?:missing_ok=\w+)?\s*\)")
-_SYMBOL = lazy(r"\b(?:Pathname|Dir)\b[^\n]{0,300}&:(?:delete|unlink|rmtree|rmdir)\b")
-_LISTS = lazy(
+_ONE = re.compile(r"\s*\(?\s*['\"][^'\"{$]*['\"]\s*(?:,[^'\"]*)?\)?\s*")
+_MAPPED = re.compile(r"['\"](?:unlink|rmdir)['\"]\s*,")
+_EACH = re.compile(r"\.(?:unlink|rmdir|delete)\(\s*(?:missing_ok=\w+)?\s*\)")
+_SYMBOL = re.compile(r"\b(?:Pathname|Dir)\b[^\n]{0,300}&:(?:delete|unlink|rmtree|rmdir)\b")
+_LISTS = re.compile(
     r"(?P<of>['\"][^'\"\n]*['\"])?[)]*\.?\b(?:r?glob|walk|iterdir|listdir|scandir|readdir(?:Sync)?"
     r"|opendir|list\.files|list_files|listFiles|Dir\.(?:glob|entries|each_child|children))[\s(]+"
 )
-_PATH_BEFORE = lazy(
+_PATH_BEFORE = re.compile(
     r"Path\(\s*(?P<q>['\"])(?P<path>[^'\"]*)(?P=q)\s*\)(?:\.expanduser\(\))?\."
     r"(?P<call>unlink|rmdir|write_text|write_bytes|touch|open|rename|replace)\s*\("
     # What Ruby calls so, and any text that became a path before.
@@ -49,14 +48,14 @@ _PATH_BEFORE = lazy(
     r"|(?P<p>['\"])(?P<other>[~/.][^'\"]*)(?P=p)\s*\)?(?:\.expanduser\(\))?\."
     r"(?P<does>unlink|rmdir|write_text|write_bytes|rmtree)\b"
 )
-_TEXT = lazy(
+_TEXT = re.compile(
     r"'''(.*?)'''|\"\"\"(.*?)\"\"\"|'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|`([^`]*)`"
     r"|\{([^{}]*)\}",
     re.DOTALL,
 )
 # An escaped mark begins no text: else the rest would be read again from each.
-_QUOTED = lazy(r"\\.|'((?:[^'\\\n]|\\.)*+)'|\"((?:[^\"\\\n]|\\.)*+)\"")
-_HOMES = lazy(
+_QUOTED = re.compile(r"\\.|'((?:[^'\\\n]|\\.)*+)'|\"((?:[^\"\\\n]|\\.)*+)\"")
+_HOMES = re.compile(
     r"\bhome\(\)|expanduser|\bHOME\b|homedir\(\)|Dir\.home|userInfo\(\)|user_home!?\(\)"
     r"|user\.home|UserHomeDir|(?<![\w/\"'])~(?![\w/=])"
 )

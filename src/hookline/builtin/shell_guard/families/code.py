@@ -23,7 +23,6 @@ from hookline.builtin.shell_guard.families.handing import (
 from hookline.builtin.shell_guard.families.spelling import spelled
 from hookline.builtin.shell_guard.families.sql import judged_sql
 from hookline.builtin.shell_guard.families.writing import WIPES, written
-from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, risky
 from hookline.builtin.shell_guard.secret_files import is_secret
 from hookline.builtin.shell_guard.targets import targets
@@ -37,47 +36,47 @@ _MAX_CALLS = 200
 _PER_STEP = 512
 
 # In perl, ruby and php these run a command; elsewhere they only hold a text.
-_TICKS = lazy(r"(?:^|(?<=[=;({\s]))`([^`]*)`")
-_OPENS = lazy(
+_TICKS = re.compile(r"(?:^|(?<=[=;({\s]))`([^`]*)`")
+_OPENS = re.compile(
     r"\bopen\s*\(|\bio\.open\s*\(|\bfopen\s*\(|\bFile\.(?:open|write)\b[\s(]*"
     r"|\b(?:File|IO)\.(?:binwrite|write|truncate)\b[\s(]*"
     r"|\bopen\s+(?:my\s+)?\$?\w+\s*,"
 )
-_WRITES = lazy(
+_WRITES = re.compile(
     r"\b(?:writeFileSync|writeFile|appendFileSync|write_text|write_bytes|copyfile|copy2?|move"
     r"|rename(?:Sync)?|symlink|copyFileSync|createWriteStream|appendFile|writeTextFile(?:Sync)?"
     r"|outputFile(?:Sync)?|cpSync|copyFile|Bun\.write|symlinkSync|copytree|copy_file|mv|cp|os\.replace)\s*\("
     r"|\brename\s+(?=['\"])|\bFileUtils\.(?:cp|mv|copy|move|ln|install)\w*\s+(?=['\"])"
 )
-_WRITES_AT_ONCE = lazy(r"write|truncate")
-_PERL_MODE = lazy(r"\+?[<>]{1,2}(?::[\w():-]{1,40})?")
-_MODE = lazy(r"r?b?[wax]b?\+?t?|[rab]+\+b?|[><]{1,2}")
-_HIDDEN = lazy(
+_WRITES_AT_ONCE = re.compile(r"write|truncate")
+_PERL_MODE = re.compile(r"\+?[<>]{1,2}(?::[\w():-]{1,40})?")
+_MODE = re.compile(r"r?b?[wax]b?\+?t?|[rab]+\+b?|[><]{1,2}")
+_HIDDEN = re.compile(
     r"b64decode|base64|fromhex|unhexlify|atob\(|marshal\.loads|zlib\.decompress|codecs\.decode"
     r"|rot13"
     r"|urlopen|urlretrieve|requests\.get|fetch\(|pack\(|decode64|http\.get|Net::HTTP|LWP::Simple"
     r"|chr\("
 )
-_RUNS_TEXT = lazy(
+_RUNS_TEXT = re.compile(
     r"\b(?:exec|eval|compile|Function|runpy|loadstring|load|instance_eval|vm\.run\w*"
     r"|__import__)\s*\(?"
 )
-_SENDS = lazy(
+_SENDS = re.compile(
     r"urlopen|requests\.(?:post|put|get)|http\.client|socket\.|fetch\(|axios|Net::HTTP|smtplib"
     r"|HTTPSConnection|https?\.request|ftplib"
 )
-_ENVIRONMENT = lazy(
+_ENVIRONMENT = re.compile(
     r"os\.environ\b(?!\s*(?:\[|\.get))|process\.env\b(?!\s*[.\[])|ENV\.to_h|%ENV|environ\.copy"
 )
-_ROWS_HINT = lazy(r"(?i:delete|destroy|drop|truncate|flush|update|alter)")
-ROWS = lazy(
+_ROWS_HINT = re.compile(r"(?i:delete|destroy|drop|truncate|flush|update|alter)")
+ROWS = re.compile(
     r"\.all\(\)\.delete\(\)|\b(?:delete|destroy)_all\b|\bdrop_all\(|::truncate\(|\bdropDatabase\("
     r"|\.flush(?:all|db)\(|\.deleteMany\(\s*(?:\{\s*\})?\s*\)"
 )
-_EXECUTES = lazy(r"\b(?:execute\w*|query|exec|raw|run|text|do|prepare)\b\s*\(?")
-_STATEMENT = lazy(r"\s*(?:drop|truncate|delete\s+from|update\s+\w+\s+set|alter)\b", re.I)
-_SCRIPTED = lazy(r"\b(?:delete|shut down|restart|log out|empty (?:the )?trash|erase)\b")
-_SIGNALS = lazy(r"\bos\.kill(?:pg)?\s*\(\s*(-?1)\b|process\.kill\(\s*-?1\b")
+_EXECUTES = re.compile(r"\b(?:execute\w*|query|exec|raw|run|text|do|prepare)\b\s*\(?")
+_STATEMENT = re.compile(r"\s*(?:drop|truncate|delete\s+from|update\s+\w+\s+set|alter)\b", re.I)
+_SCRIPTED = re.compile(r"\b(?:delete|shut down|restart|log out|empty (?:the )?trash|erase)\b")
+_SIGNALS = re.compile(r"\bos\.kill(?:pg)?\s*\(\s*(-?1)\b|process\.kill\(\s*-?1\b")
 
 
 def judged_code(code: str, act: Act, world: World) -> Iterator[Finding]:

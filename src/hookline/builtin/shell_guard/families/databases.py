@@ -8,7 +8,6 @@ from hookline.builtin.shell_guard.arguments import parse
 from hookline.builtin.shell_guard.families.code import ROWS
 from hookline.builtin.shell_guard.families.sql import judged_sql
 from hookline.builtin.shell_guard.families.tables import Verb, verbs
-from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
 from hookline.builtin.shell_guard.targets import targets
 from hookline.builtin.shell_guard.world import World
@@ -17,7 +16,7 @@ from hookline.files import read_regular
 __all__ = ["CLIENTS", "FAMILY", "scripted"]
 
 _MAX_SCRIPT = 64 * 1024
-_TELLING = lazy(r"drop|truncate|wipe|reset|delete|clean|destroy|nuke|purge", re.IGNORECASE)
+_TELLING = re.compile(r"drop|truncate|wipe|reset|delete|clean|destroy|nuke|purge", re.IGNORECASE)
 _GONE = "what is in the database has no other copy"
 
 _CODE = ("-c", "--command", "-e", "--execute", "-Q", "-q", "--query", "--eval", "-cmd")
@@ -81,11 +80,11 @@ def _restore(act: Act, world: World) -> Iterator[Finding]:
         yield risky("deletes", act.text, "what is there is dropped first", radius="high")
 
 
-_REDIS = lazy(r"flushall|flushdb|shutdown|swapdb|replicaof|slaveof|failover", re.IGNORECASE)
+_REDIS = re.compile(r"flushall|flushdb|shutdown|swapdb|replicaof|slaveof|failover", re.IGNORECASE)
 
 
 _SERVER = frozenset({"config", "debug", "script", "acl", "cluster", "eval", "module"})
-_SETS = lazy(r"(?:set|rewrite|flush|reset|del\w*|load|segfault|\S*del)\b", re.IGNORECASE)
+_SETS = re.compile(r"(?:set|rewrite|flush|reset|del\w*|load|segfault|\S*del)\b", re.IGNORECASE)
 
 
 def _redis(act: Act, world: World) -> Iterator[Finding]:
@@ -103,7 +102,7 @@ def _redis(act: Act, world: World) -> Iterator[Finding]:
         yield risky("deletes", act.text, "every key that is listed goes", radius="high")
 
 
-_MONGO = lazy(
+_MONGO = re.compile(
     r"dropDatabase\s*\(|\.drop\s*\(|\.(?:deleteMany|remove)\s*\(\s*(?:\{\s*\})?\s*[,)]|dropIndexes"
     r"|dropUser|dropAllUsers|shutdownServer|\.renameCollection|deleteMany\(\s*\{\s*\}"
 )
@@ -138,7 +137,7 @@ def _tasks(act: Act, world: World) -> Iterator[Finding]:
             return
 
 
-_TASK = lazy(
+_TASK = re.compile(
     r"db:(?:drop|reset|purge|wipe|schema:load|migrate:reset|truncate_all|seed:replant"
     r"|setup:reset)(?::\w+)?"
     r"|migrate:(?:fresh|reset|refresh)|ecto\.(?:drop|reset)|schema:drop|doctrine:(?:database"
@@ -146,14 +145,20 @@ _TASK = lazy(
     r"|flush|reset_db|sqlflush|database:drop|db:(?:migrate:)?undo:all|schema:drop|cache:pool:drop"
 )
 _TASK_WORDS = (
-    lazy(
+    re.compile(
         r"\bprisma\b.*\bmigrate reset\b|\bprisma\b.*\bdb push\b.*--(?:force-reset|accept-data-loss)"
     ),
-    lazy(r"\balembic\b.*\bdowngrade (?:base|-\d+)|\bflask db downgrade\b"),
-    lazy(r"\bmigrate\b.*\b(?:drop|down)\b.*(?:-f|-all)?|\bgoose\b.*\breset\b|\bdbmate drop\b"),
-    lazy(r"\bflyway\b.*\bclean\b|\bliquibase\b.*\b(?:drop-?all|rollback)\b|\bsequelize\b.*db:drop"),
-    lazy(r"\bmanage\.py migrate \w+ zero\b|\bknex\b.*\brollback --all\b|\btypeorm\b.*schema:drop"),
-    lazy(r"\bdrizzle-kit\b.*\bdrop\b|\bsupabase db reset\b"),
+    re.compile(r"\balembic\b.*\bdowngrade (?:base|-\d+)|\bflask db downgrade\b"),
+    re.compile(
+        r"\bmigrate\b.*\b(?:drop|down)\b.*(?:-f|-all)?|\bgoose\b.*\breset\b|\bdbmate drop\b"
+    ),
+    re.compile(
+        r"\bflyway\b.*\bclean\b|\bliquibase\b.*\b(?:drop-?all|rollback)\b|\bsequelize\b.*db:drop"
+    ),
+    re.compile(
+        r"\bmanage\.py migrate \w+ zero\b|\bknex\b.*\brollback --all\b|\btypeorm\b.*schema:drop"
+    ),
+    re.compile(r"\bdrizzle-kit\b.*\bdrop\b|\bsupabase db reset\b"),
 )
 _STORES = verbs(
     (

@@ -4,38 +4,37 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, risky
 from hookline.builtin.shell_guard.world import World
 
 __all__ = ["ESCAPES", "FAMILY", "loaded", "multiplied"]
 
-_SETTINGS = lazy(
+_SETTINGS = re.compile(
     r"core\.(?:sshcommand|pager|editor|fsmonitor|askpass)|sequence\.editor|credential\.\S*helper"
     r"|(?:diff|merge)\.\S+\.(?:command|driver|cmd|textconv)|filter\.\S+\.\w+|gpg\.\S*program"
     r"|pager\.\w+|proxycommand|localcommand|knownhostscommand",
     re.IGNORECASE,
 )
-_EDITOR = lazy(r"\+?:?\s*!\s*(.+)|\+?:?(?:call )?system\([\"'](.+)[\"']\)", re.DOTALL)
-_SED = lazy(
+_EDITOR = re.compile(r"\+?:?\s*!\s*(.+)|\+?:?(?:call )?system\([\"'](.+)[\"']\)", re.DOTALL)
+_SED = re.compile(
     r"(?:^|[;}{\n]|\d|/)\s*e\s+(?P<code>[^;}\n]+)"
     r"|(?:^|[;}{\n]|\d)\s*s([^\w\s])(?:(?!\2).)*\2(?P<made>(?:(?!\2).)*)\2"
     r"[\dgiImMpw]*e[gimp]*(?:$|[;}\n])"
 )
-_MAKE_SHELL = lazy(r"\$[({]shell\s")
-_EVALS = lazy(r"-E|--ev(?:al?)?(?:=|$)")
+_MAKE_SHELL = re.compile(r"\$[({]shell\s")
+_EVALS = re.compile(r"-E|--ev(?:al?)?(?:=|$)")
 _READS_INPUT = (("-f", "-"), ("-f", "/dev/stdin"))
 # What stands before the code of a rule, an option or a variable in a makefile.
-_RULES = lazy(
+_RULES = re.compile(
     r"(?m)^(?:--ev\w*=|-E)?(?:define\s.*|\s*[\w.]+\s*!=|[^\s:;=#]+\s*::?(?!=)[^;\n]*(?:;|$)|)"
     r"[ \t]*[-@+]*"
 )
-_SED_EACH = lazy(r"(?:.*[;}{\n\d/])?\s*e\s*")
+_SED_EACH = re.compile(r"(?:.*[;}{\n\d/])?\s*e\s*")
 _FILTERED = ("--use-compress-program", "--to-command", "--info-script", "--checkpoint-action")
-_FILTERS = lazy(rf"(?:{'|'.join(_FILTERED)})=(?:exec=)?")
+_FILTERS = re.compile(rf"(?:{'|'.join(_FILTERED)})=(?:exec=)?")
 # Libraries and scripts that every program, or every shell, would load first.
 _LOADERS = frozenset({"LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "PERL5OPT"})
-_MULTIPLIED = lazy(r"([\w:.]+)\s*\(\)\s*\{[^{}]*\1\s*\|\s*\1\s*&")
+_MULTIPLIED = re.compile(r"([\w:.]+)\s*\(\)\s*\{[^{}]*\1\s*\|\s*\1\s*&")
 
 
 def _code(text: str, world: World) -> Iterator[Finding]:
@@ -118,7 +117,7 @@ def _enable(act: Act, world: World) -> Iterator[Finding]:
         yield risky("runs-unseen-code", act.text, "it loads a library into the shell")
 
 
-_ESCAPE = lazy(
+_ESCAPE = re.compile(
     r"(?m)(?:^|;)[ \t]*(?:\\!|\.shell[ \t]|\.system[ \t]|!|shell[ \t]|system[ \t]|pipe[ \t])"
     r"[ \t]*(?P<code>[^\n]+)"
 )
@@ -131,7 +130,7 @@ def _escapes(act: Act, world: World) -> Iterator[Finding]:
             yield from _code(found["code"], world)
 
 
-_EMPTIES = lazy(r"(?m)^[ \t]*(?:%|,|1,\$|g/\.?\*?/)[ \t]*d[ \t]*$")
+_EMPTIES = re.compile(r"(?m)^[ \t]*(?:%|,|1,\$|g/\.?\*?/)[ \t]*d[ \t]*$")
 
 
 def _line_editor(act: Act, world: World) -> Iterator[Finding]:

@@ -8,7 +8,6 @@ from msgspec import structs
 
 from hookline.builtin.shell_guard.families.calls import call_arguments, shown, texts_in
 from hookline.builtin.shell_guard.families.hidden import DECODES, made_names
-from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Finding, fatal, risky
 from hookline.builtin.shell_guard.world import World
 
@@ -16,7 +15,7 @@ __all__ = ["SHELLS", "given_to_calls", "handed", "hidden_runs", "runs_of_given",
 
 _MAX_CALLS = 200
 
-SHELLS = lazy(
+SHELLS = re.compile(
     r"\b(?:os\.(?:system|popen|exec[lv]p?e?|spawn[lv]p?e?|posix_spawn|execute)|subprocess\.\w+"
     r"|exec(?:Sync|File|FileSync)?"
     r"|spawn(?:Sync)?|system|popen[234]?|io\.popen|shell_exec|passthru|proc_open|check_call"
@@ -27,52 +26,52 @@ SHELLS = lazy(
     r"|execaCommand(?:Sync)?|posix_spawnp)\b\s*\(?"
     r"|(?:\bqx|%x)\s*(?=[{(\[/])"
 )
-_MORE_SHELLS = lazy(
+_MORE_SHELLS = re.compile(
     r"\b(?:execa(?:Sync)?|exec[lv]p?e?|eval|spawn[lv]p?e?|startfile|command)\b\s*\(?"
 )
-_CONNECTS = lazy(
+_CONNECTS = re.compile(
     r"create_connection\(|fsockopen\(|\bIO::Socket|\bTCPSocket\b|\bnet\.(?:connect|createConnection"
     r"|Socket)\b|\)\.(?:connect|createConnection)\(|stream_socket_client\(|socket_connect\("
     r"|\b(?:Deno|Bun)\.connect\(|socket\.tcp\(|\bsocket\.connect\(|\bconnect\s*\(\s*\w+\s*,\s*"
     r"(?:sockaddr_in|pack_sockaddr_in)|\bTelnet\(|\bopen_connection\("
 )
-_SOCKET = lazy(r"\bsocket\b|\bSocket\b|['\"](?:node:)?(?:net|tls)['\"]")
-_CONNECT = lazy(r"\.connect(?:_ex)?\s*\(|\bconnect\s*\(")
-_HANDS = lazy(
+_SOCKET = re.compile(r"\bsocket\b|\bSocket\b|['\"](?:node:)?(?:net|tls)['\"]")
+_CONNECT = re.compile(r"\.connect(?:_ex)?\s*\(|\bconnect\s*\(")
+_HANDS = re.compile(
     r"\bdup2\b|\bpty\.spawn\b|[<>]&\s*\d|[<>]&\s*[\w$=]|\breopen\b|\bfdopen\b|\.pipe\s*\(|\bstdio\s*:"
     r"|\bproc_open\b|std(?:in|out)\s*=|\bfileno\b|\bpcntl_exec\b|=>\s*\w*s(?:ock\w*)?\b"
 )
-_INTERACTIVE = lazy(
+_INTERACTIVE = re.compile(
     r"['\"`\s(](?:(?:/usr)?/bin/)?(?:env\s+)?(?:(?:ba|z|da|k|a|fi|c|tc)?sh|cmd(?:\.exe)?"
     r"|powershell(?:\.exe)?|pwsh)(?:\s+-[il]{1,2})?(?:\s+[<>\d&][^'\"`]{0,60})?['\"`\s)]"
 )
-_RECEIVES = lazy(
+_RECEIVES = re.compile(
     r"\brecv(?:_into)?\b|\bread_until\b|\.gets\b|\.readline\b|\bfgets\b|<\$\w*>|\bwhile\s*\(?\s*<|\.on\(\s*['\"]data|\.sysread\b|:receive\("
 )
-_FETCHES = lazy(
+_FETCHES = re.compile(
     r"\brequests\.(?:get|post)\b|\burlopen\b|\bhttps?\b['\"]?\)?\.get\(|\bfetch\(|\bURI\.open\b"
     r"|\bLWP::Simple\b|\bfile_get_contents\(\s*['\"]https?:|\bcurl_exec\b|\bNet::HTTP\b|\bopen-uri\b"
 )
-_RUNS = lazy(
+_RUNS = re.compile(
     r"(?<![.\w])(?:eval|exec|system|Function|os\.(?:system|popen)|execSync|shell_exec|passthru"
     r"|loadstring|load)\b\s*\(?"
 )
-_LOCAL = lazy(r"['\"](?:localhost|127\.0\.0\.1|::1|0\.0\.0\.0)[:'\"]")
+_LOCAL = re.compile(r"['\"](?:localhost|127\.0\.0\.1|::1|0\.0\.0\.0)[:'\"]")
 _SCRIPTING = ("node", "nodejs", "bun", "deno", "zx", "tsx", "ts-node")
-_TEMPLATE = lazy(
+_TEMPLATE = re.compile(
     r"(?:(?<![\w$\\])\$|\b(?:Bun|zx|dax|execa)\.\$|\b(?:execa|execaCommand|sh|shell))"
     r"(?:\(\{[^{}`]{0,200}\}\))?(?:\.\w{1,20}(?:\([^()`]{0,80}\))?){0,3}`(?P<code>[^`]*+)`"
 )
-_HOLE = lazy(r"\$\{[^{}]{0,400}\}")
-_NAME = lazy(r"[\s(\[]*+([$@]?\w+)")
+_HOLE = re.compile(r"\$\{[^{}]{0,400}\}")
+_NAME = re.compile(r"[\s(\[]*+([$@]?\w+)")
 # Where code finds what it is given: arguments, variables, input.
-_TAKES = lazy(
+_TAKES = re.compile(
     r"(?i:argv|environ|getenv|stdin|commandargs|on run)|\bENV\b|\benv\b"
     r"|\b(?:args?|shift|gets|input)\b|<>|\bread|\$_"
 )
 # The name of a variable is no part of a command.
-_KEYS = lazy(r"(?i:environ(?:\.get)?|getenv|\bENV)[\[({]\s*['\"]?\w+['\"]?\s*[\])}]")
-_EVALUATES = lazy(r"\b(?:eval|exec|Function|load\w*)\b")
+_KEYS = re.compile(r"(?i:environ(?:\.get)?|getenv|\bENV)[\[({]\s*['\"]?\w+['\"]?\s*[\])}]")
+_EVALUATES = re.compile(r"\b(?:eval|exec|Function|load\w*)\b")
 _MAX_GIVEN = 50
 
 

@@ -7,8 +7,6 @@ import re
 from collections.abc import Callable
 from itertools import islice
 
-from hookline.builtin.shell_guard.lazy import lazy
-
 __all__ = ["DECODES", "made_names", "quoted", "uncovered"]
 
 _MAX_NAMES = 100
@@ -16,14 +14,14 @@ _MAX_TEXT = 16_384
 _LOOK_BACK = 300
 
 # Calls that make a text which does not stand in the code as it is.
-DECODES = lazy(
+DECODES = re.compile(
     r"b(?:64|32|16|85)decode|decode(?:64|_base64|bytes)|base64_decode|\batob\b|fromhex|unhexlify"
     r"|hex2bin|codecs\.decode|rot_?13|zlib\.(?:decompress|inflate)|gz(?:inflate|uncompress|decode)"
     r"|fromCharCode|fromCodePoint|\bchr\b|\b(?:un)?pack1?\b|inflate|gunzip|marshal\.loads|strrev"
     r"|string\.char|\[::-1\]|\breverse\b|['\"](?:base64|hex)['\"]|\bord\b|\^\s*0?x?\d"
     r"|\btr/|maketrans"
 )
-_SIGNS = lazy(
+_SIGNS = re.compile(
     r"decode|atob|fromhex|unhexlify|hex2bin|Buffer\.from|pack|chr|[Cc]har|\[::-1\]|\\[xu]"
 )
 _OWNER = (
@@ -31,42 +29,42 @@ _OWNER = (
 )
 _TAIL = r"(?:\.(?:decode|toString|to_s|strip|trim|force_encoding)\b(?:\([^()]{0,40}\))?){0,3}"
 _ENCODED = r"\s*+[bru]?(?P<q>['\"])(?P<text>[\w+/=\s-]{2,16384})(?P=q)\s*+"
-_BASE64 = lazy(
+_BASE64 = re.compile(
     rf"{_OWNER}(?:\bBase64\.|\bbase64\.|\bMIME::Base64::)?"
     rf"\b(?:(?:urlsafe_|standard_)?b64decode|(?:urlsafe_|strict_)?decode64|decode_?base64"
     rf"|base64_decode|atob|decodebytes)\s*+\(?{_ENCODED}\)?{_TAIL}"
 )
-_HEX = lazy(
+_HEX = re.compile(
     rf"{_OWNER}(?:\bbinascii\.|\bbytes\.|\bbytearray\.)?"
     rf"\b(?:unhexlify|fromhex|hex2bin|pack\s*+\(?\s*+['\"]H\*['\"]\s*+,)\s*+\(?{_ENCODED}\)?{_TAIL}"
 )
-_BUFFER = lazy(
+_BUFFER = re.compile(
     rf"\bBuffer\.from\({_ENCODED},\s*+['\"](?P<how>base64|hex|base64url)['\"]\s*+\){_TAIL}"
 )
-_CODEC = lazy(
+_CODEC = re.compile(
     rf"{_OWNER}(?:\bcodecs\.)decode\(\s*+[bru]?(?P<q>['\"])(?P<text>[^'\"\n]{{1,4096}})(?P=q)\s*+,"
     rf"\s*+['\"](?P<how>rot_?13|hex|base64)[\w-]{{0,8}}['\"]\s*+\){_TAIL}"
 )
-_RUBY = lazy(
+_RUBY = re.compile(
     r"\[?\s*(?P<q>['\"])(?P<text>[\w+/=-]{2,16384})(?P=q)\s*\]?"
     r"\.(?:unpack1?|pack)\(?\s*['\"](?P<how>m0?|H\*)['\"]\s*\)?(?:\[0\]|\.first)?"
 )
-_NUMBERS = lazy(
+_NUMBERS = re.compile(
     r"\b(?:String\.from(?:CharCode|CodePoint)|string\.char|chr)\s*+\(\s*+"
     r"(?P<numbers>\d{1,3}(?:\s*+,\s*+\d{1,3}){0,2000}+)\s*+\)"
 )
-_MAPPED = lazy(
+_MAPPED = re.compile(
     r"(?:['\"]['\"]\.join\(|\bbytes\()\s*(?:map\(\s*chr\s*,\s*|chr\(\w+\)\s*for\s+\w+\s+in\s*)?"
     r"[(\[]+\s*(?P<numbers>\d{1,3}(?:\s*+,\s*+\d{1,3}){1,2000}+)\s*,?\s*[)\]]+"
     rf"{_TAIL}\)?"
 )
-_TURNED = lazy(
+_TURNED = re.compile(
     r"(?P<q>['\"])(?P<text>[^'\"\\\n]{1,4096})(?P=q)(?:\[::-1\]|\.reverse\b(?:\(\))?)"
     r"|\b(?:strrev|reverse)\(\s*(?P<p>['\"])(?P<php>[^'\"\\\n]{1,4096})(?P=p)\s*\)"
     r"|(?<!\.)\breverse\s*(?P<s>['\"])(?P<perl>[^'\"\\\n]{1,4096})(?P=s)"
 )
-_ESCAPE = lazy(r"\\x\{?([0-9a-fA-F]{2})\}?|\\u00([0-9a-fA-F]{2})")
-_ASSIGNED = lazy(r"\s*(?:(?:my|our|local|const|let|var)\s+)?([$@]?\w+)\s*=(?!=)")
+_ESCAPE = re.compile(r"\\x\{?([0-9a-fA-F]{2})\}?|\\u00([0-9a-fA-F]{2})")
+_ASSIGNED = re.compile(r"\s*(?:(?:my|our|local|const|let|var)\s+)?([$@]?\w+)\s*=(?!=)")
 
 
 def uncovered(code: str) -> str:

@@ -7,9 +7,7 @@ from itertools import pairwise
 from hookline.builtin._agent_files import AGENT_DIRS, SHARED_DIRS
 from hookline.builtin._touch_programs import has_named_targets
 from hookline.builtin.shell_guard.arguments import is_only_asked, parse
-from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
-from hookline.builtin.shell_guard.names import LOOKERS
 from hookline.builtin.shell_guard.reading import Story
 from hookline.builtin.shell_guard.world import World
 from hookline.shell.carriers import SHELLS
@@ -25,10 +23,14 @@ _AGENTS = (
     "droid", "kiro", "copilot", "pi", "kodelet", "docker-agent",
 )  # fmt: skip
 # To these, a command of hookline is only a text.
-_TALKERS = LOOKERS | {
+_TALKERS = frozenset({
+    "base32", "base64", "bat", "batcat", "bzip2", "cat", "cmp", "code", "colordiff", "column",
+    "comm", "cut", "delta", "diff", "echo", "fold", "gzip", "hd", "head", "hexdump", "jq", "less",
+    "more", "most", "nano", "nl", "od", "paste", "pr", "printf", "rev", "sdiff", "sort", "split",
+    "strings", "tac", "tail", "tr", "uniq", "vimdiff", "xxd", "xz", "yq", "zcat",
     "[", "[[", "ack", "ag", "egrep", "fgrep", "find", "gh", "git", "glab", "grep", "ls", "man",
     "rg", "sed", "wc", "which",
-}  # fmt: skip
+})  # fmt: skip
 _LOCATORS = _TALKERS | {
     "basename", "command", "dirname", "file", "ldd", "md5sum", "readlink", "realpath", "sha256sum",
     "stat", "type", "xargs",
@@ -45,31 +47,33 @@ _GIT_READS = frozenset({
     "log", "ls-files", "ls-tree", "mv", "push", "rev-list", "rev-parse", "rm", "shortlog", "show",
     "status", "tag",
 })  # fmt: skip
-_SAVES = lazy(r"-[a-zA-Z]*[OJo].*|--(?:remote|output).*")
-_EXTRACTS = lazy(r"-?[a-zA-Z]*x[a-zA-Z]*|--(?:extract|get)")
+_SAVES = re.compile(r"-[a-zA-Z]*[OJo].*|--(?:remote|output).*")
+_EXTRACTS = re.compile(r"-?[a-zA-Z]*x[a-zA-Z]*|--(?:extract|get)")
 _DIRS = "|".join(map(re.escape, (*AGENT_DIRS, *SHARED_DIRS)))
-_AIM = lazy(
+_AIM = re.compile(
     rf"(?i)(?:.*[/=:]|-[a-z])?(?:{_DIRS}|\.local/bin|\.local/state/hookline|\.config/hookline)"
     r"(?:/(?:hooks|plugins?|extensions|dev-mods|installed-plugins|hookline)(?:[./].*)?)?/?"
 )
-_PROGRAM = lazy(r"(?:^|[\s/(`])hookline(?:-client)?(?=[\s)`'\"]|$)")
-_WEAKENS = lazy(
+_PROGRAM = re.compile(r"(?:^|[\s/(`])hookline(?:-client)?(?=[\s)`'\"]|$)")
+_WEAKENS = re.compile(
     r"(?:^|[\s/'\"`(=;&|,\[]|-\w*m)hookline(?:\.exe|\.__main__)?[\s'\",\]]+(?:-[^\s'\",]+[\s'\",]+)*"
     r"(?:trust|uninstall|pause|undo|daemon\W+(?:stop|restart)|mcp\W+(?:pin|forget))\b"
     r"|\bhookline(?:\.| import )(?:cli|config|installing|store|__main__)\b|run_module\(\W*hookline"
     r"|HOOKLINE_\w+:?=|\bTIOCSTI\b"
 )
 _REMOVES = frozenset({"uninstall", "remove"})
-_MOVES = lazy(
+_MOVES = re.compile(
     r"(?:CLAUDE|DOCKER_AGENT|CAGENT)_CONFIG_DIR=|(?:CODEX|COPILOT)_HOME=|GEMINI_CLI_SYS\w+="
     r"|CLAUDE_CODE_SIMPLE=|KODELET_NO_HOOKS="
 )
 _ROOMS = frozenset({"bwrap", "chroot", "firejail", "proot", "unshare"})
-_MOVES_ALL = lazy(r"(?:HOME|XDG_\w+_HOME)=")
+_MOVES_ALL = re.compile(r"(?:HOME|XDG_\w+_HOME)=")
 _VERBS = frozenset({"trust", "uninstall", "pause", "install", "init", "undo", "approvals"})
-_OPEN = lazy(r"[$`*?\[{]")
+_OPEN = re.compile(r"[$`*?\[{]")
 # Where hookline lies, for another command to do something to it.
-_FOUND = lazy(r"(?:which|command -[vV]|type -\w+|whereis|readlink|realpath)\b[^)`]*\bhookline\b")
+_FOUND = re.compile(
+    r"(?:which|command -[vV]|type -\w+|whereis|readlink|realpath)\b[^)`]*\bhookline\b"
+)
 
 
 def _hookline(act: Act, world: World) -> Iterator[Finding]:
@@ -155,13 +159,13 @@ def _find_target(act: Act, world: World) -> Iterator[Finding]:
         yield risky("weakens-guard", f"{act.name} {found}", _GUARDS)
 
 
-_UNGUARDED = lazy(
+_UNGUARDED = re.compile(
     r"--dangerously-\S+|--yolo|--allow-all(?:-\w+)?|--trust-all-tools|--yes-always"
     r"|--skip-permissions\S*|--full-auto|--approval-mode=yolo|bypassPermissions|danger-full-access"
 )
 
 
-_OTHER_SETTINGS = lazy(
+_OTHER_SETTINGS = re.compile(
     r" --(?:settings|setting-sources|plugin-dir|config-dir|bare|safe-mode|pure"
     r"|no-(?:hooks|plugins|extensions))\b"
     r"| (?:-c|--config|--enable|--disable|(?:config|settings) set)[ =]?\S*[hH]ooks"

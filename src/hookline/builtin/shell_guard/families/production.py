@@ -2,12 +2,11 @@
 
 import re
 
-from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act
 
 __all__ = ["names_production"]
 
-_PRODUCTION = lazy(r"(?<![a-z])(?:prod|production|live)(?![a-z])", re.IGNORECASE)
+_PRODUCTION = re.compile(r"(?<![a-z])(?:prod|production|live)(?![a-z])", re.IGNORECASE)
 
 
 def names_production(act: Act) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from hookline.builtin.shell_guard.families.production import names_production
 from hookline.builtin.shell_guard.families.sql import judged_sql
 from hookline.builtin.shell_guard.families.tables import Verb, verbs
-from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, risky
 from hookline.builtin.shell_guard.world import World
 
@@ -57,37 +56,37 @@ _DEPLOYS = verbs(
 )
 
 # Verbs of clouds: `delete-table`, `terminate-instances`, `apps:destroy`, `purge`.
-_ENDS = lazy(
+_ENDS = re.compile(
     r"(?:[\w-]+:)?(?:delete|destroy|terminate|purge|deprovision|deregister|schedule-key-deletion"
     r"|remove|rm|rb|reset|drop|wipe|revoke|detach|disable|unset|stop|shutdown|down|kill|undeploy"
     r"|scale-down|abandon|cancel|deallocate|expunge|reset-password)(?:-[\w-]+)?(?::[\w-]+)?"
 )
-_MILD = lazy(
+_MILD = re.compile(
     r"(?:\w+:)?(?:stop|remove-tags|unset|reset-cache|cancel|rm-cache|down|disable|scale-down)$"
 )
-_GRANTS = lazy(
+_GRANTS = re.compile(
     r"(?:attach|put)-(?:user|role|group|bucket)-policy|create-(?:access-key|login-profile)"
     r"|add-iam-policy-binding|set-iam-policy|put-bucket-(?:acl|policy)|put-public-access-block"
     r"|authorize-security-group-ingress|add-user-to-group|update-assume-role-policy"
 )
-_GIVES = lazy(
+_GIVES = re.compile(
     r"keys create|role assignment create|service-principal create|sp (?:create|credential)"
     r"|policy-bindings? (?:add|set)|set-iam-policy|credential reset|password add"
 )
 # Verbs that change what runs, without ending it.
-_CHANGES = lazy(
+_CHANGES = re.compile(
     r"(?:[\w-]+:)?(?:update|modify|reboot|restart|failover|restore|replace|rollback|scale|change"
     r"|reset)(?:-[\w-]+)?"
     r"|send-command|start-automation-execution|execute-statement|create-invalidation|record-sets"
     r"|create-for-rbac"
 )
-_LOOKS = lazy(
+_LOOKS = re.compile(
     r"(?:describe|list|get|head|show|search|query|scan|lookup|select|test|validate|tail|wait|ls|view"
     r"|versions?|info|status|logs?|print|read|inspect|config|init|login|whoami|sts|plan|diff"
     r"|preview|synth|help)(?:-[\w-]+)?"
 )
-_SECRETS = lazy(r"get-secret-value|get-parameters?(?:-by-path)?|access-secret-version")
-_DATA = lazy(r"s3|gs|storage|blob")
+_SECRETS = re.compile(r"get-secret-value|get-parameters?(?:-by-path)?|access-secret-version")
+_DATA = re.compile(r"s3|gs|storage|blob")
 
 
 def _cloud(act: Act, world: World) -> Iterator[Finding]:

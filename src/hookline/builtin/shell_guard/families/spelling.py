@@ -8,7 +8,6 @@ from bisect import bisect_right
 from itertools import islice
 
 from hookline.builtin.shell_guard.families.hidden import quoted, uncovered
-from hookline.builtin.shell_guard.lazy import lazy
 
 __all__ = ["spelled"]
 
@@ -28,54 +27,54 @@ _HOME = (
     r"|(?:\bos\.|\brequire\(['\"](?:node:)?os['\"]\)\.)?\bhomedir\(\)|\buserInfo\(\)\.homedir"
     r"|\(getpwuid\(?\s*+\$[<>]\)?\)\[7\]|\bSystem\.getProperty\(\s*+['\"]user\.home['\"]\s*+\)"
 )
-_HOME_SIGN = lazy(r"HOME|[hH]ome|getpwuid")
-_IN_TEXT = lazy(rf"(?:[#$]\{{|\{{\$?|@\{{\[)\s*+(?:{_HOME})\s*+(?:\]\}}|\}})")
-_BARE = lazy(_HOME)
-_EXPANDED = lazy(
+_HOME_SIGN = re.compile(r"HOME|[hH]ome|getpwuid")
+_IN_TEXT = re.compile(rf"(?:[#$]\{{|\{{\$?|@\{{\[)\s*+(?:{_HOME})\s*+(?:\]\}}|\}})")
+_BARE = re.compile(_HOME)
+_EXPANDED = re.compile(
     rf"\b(?:os\.path\.)?expand(?:user|vars)\(\s*+({_LITERAL})\s*+\)|\bFile\.expand_path\(?\s*+({_LITERAL})\s*+\)?"
 )
-_TEXTS = lazy(rf"\\.|{_LITERAL}|`[^`]*+`", re.DOTALL)
+_TEXTS = re.compile(rf"\\.|{_LITERAL}|`[^`]*+`", re.DOTALL)
 # `"a" + "b"`, `'a' . 'b'`, `"a" .. "b"`, `Path("a") / "b"`.
-_CHAIN = lazy(
+_CHAIN = re.compile(
     rf"\\.|(?P<path>\bPath\(\s*+)?(?P<first>{_LITERAL})(?:(?(path)\s*+\)))"
     rf"(?P<rest>(?:\s*+(?:\+|\.{{1,2}}|/)\s*+(?:\bstr\(\s*+{_LITERAL}\s*+\)|[bfru]?{_LITERAL}))++)"
 )
-_LINK = lazy(rf"\s*+(\+|\.{{1,2}}|/)\s*+(?:\bstr\(\s*+)?[bfru]?({_LITERAL})")
-_JOIN = lazy(
+_LINK = re.compile(rf"\s*+(\+|\.{{1,2}}|/)\s*+(?:\bstr\(\s*+)?[bfru]?({_LITERAL})")
+_JOIN = re.compile(
     r"\b(?:os\.path\.join|path\.(?:join|resolve)|File\.join|posixpath\.join"
     rf"|require\(['\"](?:node:)?path['\"]\)\.(?:join|resolve))\(\s*+"
     rf"({_LITERAL}(?:\s*+,\s*+{_LITERAL}){{0,20}}+)\s*+,?\s*+\)"
     rf"|(?:\bPath\(\s*+)?({_LITERAL})\)?\.joinpath\(\s*+({_LITERAL})\s*+\)"
 )
-_FILLED = lazy(
+_FILLED = re.compile(
     rf"({_LITERAL})(?:\.format\(\s*+({_LITERAL})\s*+\)|\s*+%\s*+\(?({_LITERAL})(?:\s*+,?\s*+\))?)"
 )
-_SPACED = lazy(
+_SPACED = re.compile(
     rf"(['\"])([^'\"\n\\]{{0,3}})\1\.join\(\s*+[(\[]\s*+({_LITERAL}(?:\s*+,\s*+{_LITERAL}){{0,60}}+)\s*+,?[)\]]\s*+\)"
     rf"|\[\s*+({_LITERAL}(?:\s*+,\s*+{_LITERAL}){{0,60}}+)\s*+\]\.join\(\s*+(?:['\"]([^'\"\n\\]{{0,3}})['\"])?\s*+\)"
 )
-_ONE_TEXT = lazy(_LITERAL)
-_WORDS = lazy(r"(?:\bqw|%[wW])\s*(?:\(([^()]{0,2000})\)|\[([^\[\]]{0,2000})\]|\{([^{}]{0,2000})\}"
-              r"|/([^/\n]{0,2000})/|<([^<>]{0,2000})>)")  # fmt: skip
-_QUOTES = lazy(r"(?P<how>\bq[qx]?|%[qQx])\s*(?:\(((?:[^()]|\([^()]*+\)){0,2000})\)"
+_ONE_TEXT = re.compile(_LITERAL)
+_WORDS = re.compile(r"(?:\bqw|%[wW])\s*(?:\(([^()]{0,2000})\)|\[([^\[\]]{0,2000})\]"
+              r"|\{([^{}]{0,2000})\}|/([^/\n]{0,2000})/|<([^<>]{0,2000})>)")  # fmt: skip
+_QUOTES = re.compile(r"(?P<how>\bq[qx]?|%[qQx])\s*(?:\(((?:[^()]|\([^()]*+\)){0,2000})\)"
                r"|\[([^\[\]]{0,2000})\]|\{((?:[^{}]|\{[^{}]*+\}){0,2000})\}|/([^/\n]{1,2000})/|<([^<>]{1,2000})>|!([^!\n]{1,2000})!"
                r"|\|([^|\n]{1,2000})\|)")  # fmt: skip
-_GETS = lazy(
+_GETS = re.compile(
     r"\bgetattr\(\s*+([\w.]{1,60}|__import__\([^()]{1,40}\))\s*+,\s*+['\"](\w{1,40})['\"]\s*+\)"
 )
-_ITEM = lazy(r"\[\s*+['\"](\w{1,40})['\"]\s*+\]\s*+\(")
-_SENT = lazy(
+_ITEM = re.compile(r"\[\s*+['\"](\w{1,40})['\"]\s*+\]\s*+\(")
+_SENT = re.compile(
     r"\b(?:send|__send__|public_send|call_user_func|method)\(\s*+:?['\"]?(\w{1,40})['\"]?\s*+,"
 )
-_CALLED = lazy(r"(?<![\w)\]])['\"](\w{1,40})['\"]\s*+\(")
-_GIVEN = lazy(
+_CALLED = re.compile(r"(?<![\w)\]])['\"](\w{1,40})['\"]\s*+\(")
+_GIVEN = re.compile(
     r"(?:^|[;\n{:,]|\b(?:my|our|local|const|let|var)\b)\s*+([$@]?[A-Za-z_]\w{0,60})\s*+=\s*+"
     rf"(?:[bru]?({_LITERAL})|([A-Za-z_]\w{{0,40}}(?:\.\w{{1,40}}){{1,4}}))(?=\s*+(?:[;\n}},]|$)|\s++[A-Za-z])"
 )
-_IMPORTED = lazy(
+_IMPORTED = re.compile(
     r"\bimport\s+(?:\w+\s*,\s*)*(\w{1,40})\s+as\s+(\w{1,40})|\b(\w{1,40})\s*:\s*(\w{1,40})\s*\}\s*=\s*(?:await\s+import|require)"
 )
-_NAME = lazy(
+_NAME = re.compile(
     r"[#$]?\{\s*+(?P<inner>\$?[A-Za-z_]\w*+)\s*+\}"
     r"|(?P<bare>(?<![\w$@\\])\$[A-Za-z_]\w*+|(?<![\w$@\\])(?<![^.]\.)[A-Za-z_]\w*+)(?!\s*+=[^=>~])"
 )

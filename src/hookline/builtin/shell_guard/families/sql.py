@@ -3,33 +3,34 @@
 import re
 from collections.abc import Iterator
 
-from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Finding, fatal, risky
 
 __all__ = ["judged_sql"]
 
 # Comments and texts say nothing; what is between them does.
-_QUIET = lazy(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\$\$.*?\$\$", re.DOTALL)
-_DROP = lazy(
+_QUIET = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\$\$.*?\$\$", re.DOTALL)
+_DROP = re.compile(
     r"drop\s+(?:table|database|schema|view|materialized\s+view|index|user|role|keyspace|collection"
     r"|tablespace|owned|column|extension|type|sequence|function|trigger|policy)\b",
     re.IGNORECASE,
 )
-_EMPTY = lazy(r"^\s*truncate\b", re.IGNORECASE)
-_DELETE = lazy(r"\bdelete\s+from\b|\bdelete\s+\w+\s+from\b", re.IGNORECASE)
-_UPDATE = lazy(
+_EMPTY = re.compile(r"^\s*truncate\b", re.IGNORECASE)
+_DELETE = re.compile(r"\bdelete\s+from\b|\bdelete\s+\w+\s+from\b", re.IGNORECASE)
+_UPDATE = re.compile(
     r"^\s*update\s+(?:only\s+)?[\w.\"`\[\]]+(?:\s+(?:as\s+)?\w+)?\s+set\b", re.IGNORECASE
 )
-_WHERE = lazy(r"\bwhere\b(?!\s+(?:1\s*=\s*1|true)\b)|\blimit\b|\busing\b", re.IGNORECASE)
-_ALTER = lazy(r"\balter\s+table\b.*\bdrop\b", re.IGNORECASE | re.DOTALL)
-_RIGHTS = lazy(r"^\s*(?:grant|revoke|alter\s+(?:user|role|system))\b|\bsuperuser\b", re.IGNORECASE)
-_RUNS = lazy(
+_WHERE = re.compile(r"\bwhere\b(?!\s+(?:1\s*=\s*1|true)\b)|\blimit\b|\busing\b", re.IGNORECASE)
+_ALTER = re.compile(r"\balter\s+table\b.*\bdrop\b", re.IGNORECASE | re.DOTALL)
+_RIGHTS = re.compile(
+    r"^\s*(?:grant|revoke|alter\s+(?:user|role|system))\b|\bsuperuser\b", re.IGNORECASE
+)
+_RUNS = re.compile(
     r"\\!|\bcopy\b.*\b(?:to|from)\s+program\b|\bxp_cmdshell\b|\binto\s+(?:out|dump)file\b",
     re.IGNORECASE | re.DOTALL,
 )
-_KILLS = lazy(r"\bpg_terminate_backend\b|^\s*shutdown\b|^\s*kill\b", re.IGNORECASE)
-_ROLLED_BACK = lazy(r"\bbegin\b.*\brollback\s*;?\s*$", re.IGNORECASE | re.DOTALL)
-_READ_ONLY = lazy(r"^\s*(?:explain(?!\s+analy[sz]e)|show|describe)\b", re.IGNORECASE)
+_KILLS = re.compile(r"\bpg_terminate_backend\b|^\s*shutdown\b|^\s*kill\b", re.IGNORECASE)
+_ROLLED_BACK = re.compile(r"\bbegin\b.*\brollback\s*;?\s*$", re.IGNORECASE | re.DOTALL)
+_READ_ONLY = re.compile(r"^\s*(?:explain(?!\s+analy[sz]e)|show|describe)\b", re.IGNORECASE)
 
 
 def judged_sql(text: str, words: str) -> Iterator[Finding]:

@@ -1,10 +1,10 @@
 """Programs that no table knows, and tasks of a project: judged by what they are called to do."""
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise, takewhile
 
 from hookline.builtin.shell_guard.families.sql import judged_sql
-from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, risky
 from hookline.builtin.shell_guard.world import World
 
@@ -12,16 +12,16 @@ __all__ = ["FAMILY", "judged_by_name"]
 
 _ENDING = "delete|destroy|purge|wipe|erase|terminate|nuke|obliterate|undefine|deprovision|drop"
 # A command of a tool: `delete`, `apps:destroy`, `vol-delete`, `delete-cluster`, `rm`.
-_COMMAND = lazy(
+_COMMAND = re.compile(
     rf"(?:[\w.-]+[:.-])?(?:{_ENDING}|teardown)(?:[-_:][\w-]+|[A-Z]\w*|all)?|rmi?"
     r"|(?:factory-)?reset-\w+"
 )
-_OPTION = lazy(
+_OPTION = re.compile(
     rf"--?(?:{_ENDING}|remove-all|shutdown|rm)(?:-(?!after|before|older)[\w-]+)?(?:=.*)?"
 )
 _STATEMENTS = ("-e", "-c", "-q", "--execute", "--query", "--command", "--sql", "--eval")
 # A script or target that is called after what it ends.
-_SCRIPT = lazy(
+_SCRIPT = re.compile(
     r"(?:^|/)(?:destroy|nuke|wipe|obliterate|teardown|uninstall|drop)(?:[-_.:]|$)"
     r"|[-_.:](?:destroy|nuke|wipe|obliterate|teardown|uninstall)(?:\.\w+)?$"
     r"|(?:^|[-_.:/])(?:db|database|data|prod|production|cluster|infra|env)[-_:]"
@@ -50,8 +50,8 @@ _RUNNERS = {
     ),
 }  # fmt: skip
 _SHELLS = ("bash", "sh", "zsh", "dash", "ksh", "source", ".")
-_SHELL = lazy(r"(?:.*/)?(?:a|ba|c|da|fi|[lmo]?k|rba|tc|ya|z)?sh")
-_GIVES_CODE = lazy(r"-[A-Za-z]*c[A-Za-z]*|--command")
+_SHELL = re.compile(r"(?:.*/)?(?:a|ba|c|da|fi|[lmo]?k|rba|tc|ya|z)?sh")
+_GIVES_CODE = re.compile(r"-[A-Za-z]*c[A-Za-z]*|--command")
 _SAYS = "its name says that something ends, and nobody has looked at what"
 
 

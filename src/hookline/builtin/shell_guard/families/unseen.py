@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 from hookline.builtin.shell_guard.families.code import judged_code
-from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
 from hookline.builtin.shell_guard.reading import Traces
 from hookline.builtin.shell_guard.world import World
@@ -22,10 +21,10 @@ _FETCHERS = frozenset(
     {"curl", "wget", "fetch", "http", "https", "xh", "aria2c", "iwr", "nc", "ncat", "lynx"}
 )
 _NAMERS = frozenset({"cp", "install", "ln", "mv"})
-_FETCHED = lazy(r"(?:\$\(|<\(|`)\s*(?:sudo\s+)?(?:\S*/)?(?:curl|wget|fetch|iwr|nc|ncat)\b")
+_FETCHED = re.compile(r"(?:\$\(|<\(|`)\s*(?:sudo\s+)?(?:\S*/)?(?:curl|wget|fetch|iwr|nc|ncat)\b")
 
 # Programs whose output shells are meant to run: set-up lines that every manual has.
-_SETS_UP = lazy(
+_SETS_UP = re.compile(
     r"^\"?(?:\$\(|<\(|`)\s*(?:\S*/)?(?:direnv (?:hook|export)|ssh-agent\b|(?:\S*/)?brew shellenv"
     r"|pyenv (?:init|virtualenv-init)"
     r"|rbenv init|nodenv init|goenv init|jenv init|starship init|zoxide init|fnm env"
@@ -42,11 +41,11 @@ _SETS_UP = lazy(
     r"|gpgconf\b)"
     r"[^;&|]*(?:\)|`)\"?$"
 )
-_ACTIVATES = lazy(
+_ACTIVATES = re.compile(
     r"(?:/|^)(?:activate(?:\.\w+)?|env|nvm\.sh|env\.sh|cargo/env|sdkman-init\.sh|asdf\.sh"
     r"|setup\.(?:ba|z)?sh|\.env)$"
 )
-_CONVENTIONAL = lazy(
+_CONVENTIONAL = re.compile(
     r"\$\{?(?:PYTHON\d?|PY|PIP|CC|CXX|CPP|LD|AR|EDITOR|VISUAL|PAGER|BROWSER|NODE|NPM|GO|CARGO"
     r"|MAKE|JAVA|JAVA_HOME/bin/\w+"
     r"|RUBY|PHP|COMPOSER|DOCKER|KUBECTL|TERRAFORM|UV|PYTEST|BLACK|RUFF|GRADLE|MVN|BAZEL)(?::?-(?:python|pip|node|npm|gcc|cc|clang|vim?|nano|make|go|docker)[\w.]*)?\}?"
@@ -58,7 +57,7 @@ _JOINERS = frozenset({"parallel", "watch", "ssh"})
 
 
 _READ_BY_THEIR_OWN = frozenset({"pwsh", "powershell", "powershell.exe", "pwsh.exe"})
-_MADE = lazy(r"\$\{?\w+\}?|\$\(.*\)|`.*`", re.DOTALL)
+_MADE = re.compile(r"\$\{?\w+\}?|\$\(.*\)|`.*`", re.DOTALL)
 
 
 def _shell(act: Act, world: World) -> Iterator[Finding]:

@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from hookline.builtin.shell_guard.families.deleting import removed
 from hookline.builtin.shell_guard.families.tables import Verb, verbs
-from hookline.builtin.shell_guard.lazy import lazy
 from hookline.builtin.shell_guard.model import Act, Family, Finding, fatal, risky
 from hookline.builtin.shell_guard.targets import targets
 from hookline.builtin.shell_guard.world import World, is_build_name
@@ -19,8 +18,8 @@ _MAX_COMMANDS = 200
 _MAX_NAMES = 50
 _MAX_DEPTH = 8
 # Where one command of PowerShell or cmd ends and another begins; what is quoted stays whole.
-_PARTS = lazy(r"'[^']*'|\"[^\"]*\"|[;|\n&(){}]+|[^;|\n&(){}'\"]+")
-_WORDS = lazy(r"'[^']*'|\"[^\"]*\"|[^\s'\"]+")
+_PARTS = re.compile(r"'[^']*'|\"[^\"]*\"|[;|\n&(){}]+|[^;|\n&(){}'\"]+")
+_WORDS = re.compile(r"'[^']*'|\"[^\"]*\"|[^\s'\"]+")
 _SAYERS = frozenset({"echo", "write-output", "write-host", "rem", "print"})
 _REMOVERS = frozenset({"remove-item", "ri", "rm", "rmdir", "rd", "del", "erase", "deltree"})
 _EMPTIERS = frozenset({"clear-content", "clc", "clear-item", "cli", "clear-recyclebin"})
@@ -33,7 +32,7 @@ _STOPPERS = frozenset({"stop-computer", "restart-computer", "stop-service", "shu
 _LOOSENS = frozenset({"set-executionpolicy", "set-mppreference", "disable-windowsdefender"})
 _STARTS = frozenset({"start-process", "saps", "start", "invoke-item", "ii"})
 # Where what was just downloaded lies.
-_LANDS = lazy(r"\$env:te?mp\b|%te?mp%|[\\/](?:temp|downloads)[\\/]", re.IGNORECASE)
+_LANDS = re.compile(r"\$env:te?mp\b|%te?mp%|[\\/](?:temp|downloads)[\\/]", re.IGNORECASE)
 # What is typed at a prompt by itself; other programs are not called so.
 _TYPED = (
     "Remove-Item", "Clear-Content", "Clear-Item", "Clear-RecycleBin", "Format-Volume", "Clear-Disk",
@@ -42,20 +41,20 @@ _TYPED = (
     "Disable-WindowsDefender", "Start-Process", "Stop-Process", "del", "erase", "rd", "deltree",
 )  # fmt: skip
 _KILLERS = frozenset({"stop-process", "spps", "kill", "taskkill"})
-_FETCHED = lazy(
+_FETCHED = re.compile(
     r"\b(?:iwr|irm|curl|wget|invoke-webrequest|invoke-restmethod|downloadstring|downloadfile"
     r"|webclient)\b",
     re.IGNORECASE,
 )
-_DEEP = lazy(r"/s|-r\w*", re.IGNORECASE)
-_SWITCH = lazy(r"/[a-z](?::\S*)?|-\w+(?::\S*)?", re.IGNORECASE)
-_DRIVE = lazy(r"[A-Za-z]:[\\/]*[*.]*")
-_PLACES = lazy(r"\$(?:env:)?(?:home|userprofile)\b|%userprofile%", re.IGNORECASE)
-_VARIABLE = lazy(r"[$%]\w")
-_CALLED = lazy(r"\[[\w.]*(?:File|Directory|DirectoryInfo)\]::Delete\b", re.IGNORECASE)
+_DEEP = re.compile(r"/s|-r\w*", re.IGNORECASE)
+_SWITCH = re.compile(r"/[a-z](?::\S*)?|-\w+(?::\S*)?", re.IGNORECASE)
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]*[*.]*")
+_PLACES = re.compile(r"\$(?:env:)?(?:home|userprofile)\b|%userprofile%", re.IGNORECASE)
+_VARIABLE = re.compile(r"[$%]\w")
+_CALLED = re.compile(r"\[[\w.]*(?:File|Directory|DirectoryInfo)\]::Delete\b", re.IGNORECASE)
 _GONE = "nothing brings back what Windows removes this way"
 # A shell that is none of Windows' has taken the backslashes away already.
-_PROFILES = lazy(r"[A-Za-z]:[\\/]*(?:users|windows|program files|programdata)\b", re.I)
+_PROFILES = re.compile(r"[A-Za-z]:[\\/]*(?:users|windows|program files|programdata)\b", re.I)
 
 
 def _shell(act: Act, world: World) -> Iterator[Finding]:
@@ -177,7 +176,7 @@ _REGISTRY = verbs(
     (Verb("(?i:delete|unload|restore|import)", "changes-system", _GONE, radius="high"),)
 )
 # Under these names stands what Windows starts by itself, or holds everybody to.
-_STANDING = lazy(r"\b(?:hklm|hkey_local_machine)\b|run(?:once)?\b|policies", re.IGNORECASE)
+_STANDING = re.compile(r"\b(?:hklm|hkey_local_machine)\b|run(?:once)?\b|policies", re.IGNORECASE)
 
 
 def _registry(act: Act, world: World) -> Iterator[Finding]:
@@ -187,7 +186,9 @@ def _registry(act: Act, world: World) -> Iterator[Finding]:
         yield risky("changes-system", act.text, why, radius="high")
 
 
-_SHUTS = lazy(r"\b(?:off|reset|delete|disabled?)\b|portproxy\b.*\badd\b|\bset\b.*\bproxy\b", re.I)
+_SHUTS = re.compile(
+    r"\b(?:off|reset|delete|disabled?)\b|portproxy\b.*\badd\b|\bset\b.*\bproxy\b", re.I
+)
 
 
 def _network(act: Act, world: World) -> Iterator[Finding]:
