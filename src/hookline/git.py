@@ -9,6 +9,7 @@ settings only those that change what git sees or shows are taken over, by value.
 import os
 import re
 import signal
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -83,9 +84,21 @@ def find_repository(directory: str) -> Repository | None:
         root = os.path.realpath(directory)
     except ValueError:
         return None
+    looked_in = [root]
     while not (found := _repository_at(root)) and root != os.path.dirname(root):
         root = os.path.dirname(root)
+        looked_in.append(root)
+    for place in looked_in if found else ():
+        _refuse_pipes(place)
     return found
+
+
+def _refuse_pipes(directory: str) -> None:
+    """Raises GitError where git would wait for somebody to write its rules for a directory."""
+    for name in (".gitattributes", ".gitignore", ".gitmodules"):
+        with suppress(OSError, ValueError):
+            if stat.S_ISFIFO(os.lstat(path := f"{directory}/{name}").st_mode):
+                raise GitError(f"`{path}` is not a file")
 
 
 def _repository_at(root: str) -> Repository | None:

@@ -174,10 +174,17 @@ def test_the_reader_takes_a_regular_file_up_to_its_limit_and_nothing_else(tmp_pa
         else:
             with pytest.raises(OSError, match=r"."):
                 read_regular(path, 10)
-            with pytest.raises(OSError, match=r"."):
-                append_regular(path, "x")
-    append_regular(str(tmp_path / "plain"), "6")
-    assert (tmp_path / "plain").read_bytes() == b"123456"
+
+
+def test_what_extends_a_file_waits_for_no_reader(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("/dev/null")
+    for name in ("pipe", "link", "."):
+        with pytest.raises(OSError, match=r"."):
+            append_regular(os.path.join(tmp_path, name), "x")
+    for text in ("1", "2"):
+        append_regular(str(tmp_path / "plain"), text)
+    assert (tmp_path / "plain").read_bytes() == b"12"
 
 
 def test_an_index_and_a_list_of_servers_that_are_pipes_are_not_waited_for(tmp_path: Path) -> None:

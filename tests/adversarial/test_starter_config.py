@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from hookline.app import App
@@ -324,6 +325,10 @@ ARGUES_WITH_THE_GUARD = (
     'f() { hookline "$@"; }; f pause 10m',
     "ed <<< '!hookline pause 10m'",
     "chmod -x $(which hookline)",
+    "xargs -a words hookline",
+    "python3 -c 'import fcntl, termios; fcntl.ioctl(0, termios.TIOCSTI, b\"y\")'",
+    "echo > .venv/lib/python3.12/site-packages/sitecustomize.py",
+    f"echo > {Path(msgspec.__file__).parent}/x.py",
     'mv "$(command -v hookline)" /tmp/x',
     # agents that are started without their hooks
     "claude --bare -p hi",
@@ -598,6 +603,9 @@ SAFE = (
     "lsblk /dev/sda",
     "hookline list",
     "hookline check",
+    "readlink -f $(which hookline)",
+    'ls -l "$(command -v hookline)"',
+    "claude -p 'explain this' --output-format json",
     "hookline fire pre_tool_use --tool shell --command 'rm -rf ~'",
     "pip install hookline",
     "grep -n hookline pyproject.toml",

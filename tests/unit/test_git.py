@@ -406,3 +406,11 @@ def test_what_only_looks_like_a_repository_is_none(place: Place) -> None:
     shutil.rmtree(root / ".git")
     assert find_repository(str(root / "file")) is None
     assert find_repository("a\0b") is None
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".gitattributes", ".gitmodules"])
+def test_git_is_not_asked_where_it_would_wait_for_a_pipe(place: Place, name: str) -> None:
+    inner = place.make() / "new dir"
+    os.mkfifo(inner / name)
+    with pytest.raises(GitError, match="is not a file"), open_view(str(inner), place.env):
+        pass

@@ -7,6 +7,8 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 
+import msgspec
+
 from hookline.builtin._paths import normal
 
 __all__ = [
@@ -70,8 +72,14 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ASKED_FILES: tuple[str, ...] = (
     *("**/.claude/plugins", "**/.claude/dev-mods", "**/.gemini/extensions", "**/.codex/plugins"),
     *("**/bin/hookline", "**/bin/hookline-client", "**/tools/hookline", "**/venvs/hookline"),
-    *(f"**/{kind}-packages/{name}" for kind in ("site", "dist") for name in ("hookline", "*.pth")),
+    *(
+        f"**/{kind}-packages/{name}"
+        for kind in ("site", "dist")
+        for name in ("hookline", "*.pth", "*customize.py")
+    ),
     *(os.path.abspath(sys.executable), os.path.realpath(sys.executable), _PACKAGE),
+    # What it imports, and what Python runs first, such as `sitecustomize.py`.
+    os.path.dirname(os.path.dirname(os.path.abspath(msgspec.__file__))),
 )
 """Plugins, and hookline's own programs: a person is asked before they are changed."""
 

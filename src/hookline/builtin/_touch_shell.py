@@ -8,8 +8,9 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 
 from msgspec import Struct
 
@@ -18,6 +19,7 @@ from hookline.builtin._paths import Places
 from hookline.builtin._touch_code import INTERPRETERS, Right, Use, code_uses
 from hookline.builtin._touch_programs import find_excluded, uses
 from hookline.builtin._touch_where import Whereabouts
+from hookline.files import text_of
 from hookline.model.tools import patched_paths
 from hookline.shell import MAX_BYTES, ShellText, SimpleCommand, split
 
@@ -35,6 +37,21 @@ def _patch_uses(text: str, programs: Sequence[str]) -> Iterator[Use]:
     gone = {path.strip() for path in _DELETED.findall(text)}
     for path in patched_paths(text):
         yield Use(path, Right.DELETE if path in gone else Right.WRITE)
+
+
+# A diff may be made by any shell: the files that it names, whichever directory it leaves out.
+_DIFFED = re.compile(r'(?m)^[ \t]*(?:\+\+\+|---|rename to|copy to) "?([^\t\n"]+)')
+_LARGEST_DIFF, _MAX_DIFFS = 1 << 20, 20
+_TRIES = frozenset({"--check", "--dry-run", "--numstat", "--stat", "--summary"})
+
+
+def _takes_diff(command: SimpleCommand) -> bool:
+    """Whether it changes the files that a diff names: ``patch``, ``git apply`` and ``git am``."""
+    if command.name == "git":
+        found = not {"apply", "am"}.isdisjoint(command.words[1:6])
+    else:
+        found = command.name == "patch"
+    return found and _TRIES.isdisjoint(command.words)
 
 
 _MENTION = re.compile(r"[^\s'\"`;|&<>()=,:{}$@\\]+")
@@ -103,6 +120,8 @@ def _is_plain(command: SimpleCommand) -> bool:
     """Whether its words stand for themselves, and are all there is to it."""
     if not command.exact or command.wrappers or command.depth or command.name in _INVOLVED:
         return False
+    if _takes_diff(command):
+        return False
     return not any(word.startswith(_CHDIRS) for word in command.full)
 
 
@@ -146,9 +165,35 @@ class _Reader:
         yield from self._fed()
         for use in _patch_uses(self.text, self._names):
             yield from self._touch(use, tuple(self._where.been), exact=True)
+        if any(map(_takes_diff, self.parsed.commands)):
+            yield from self._diffed()
         if self.unclear:
             left_out = [word for each in self.parsed.commands for word in find_excluded(each.words)]
             yield from _mentions(self.text, self._bases, left_out)
+
+    def _diffed(self) -> Iterator[Touch]:
+        """The files that diffs change, in the text itself or in files that it names."""
+        commands = self.parsed.commands
+        given = [
+            word.partition("=")[2] if word.startswith("--") else word
+            for command in commands
+            if command.name == "cat" or _takes_diff(command)
+            for word in command.words[1:]
+        ]
+        given += [each.target for each in self.parsed.redirections if not each.writes]
+        bases = tuple(self._where.been)
+        texts = [self.text, *("\n".join(each.words) for each in commands if each.name == "printf")]
+        for word in filter(None, map(self._known, given)):
+            paths: Iterable[str] = self._where.reach(bases, word)
+            with suppress(TooManyError):
+                if _SIGNS.search(word):
+                    paths = [each.path for each in islice(self._lookup.there(paths), _MAX_DIFFS)]
+                texts += (text_of(path, _LARGEST_DIFF) for path in paths)
+        named = dict.fromkeys(path.strip() for text in texts for path in _DIFFED.findall(text))
+        for path in named:
+            for name in filter(None, (path.partition("/")[2], path)):
+                if path != "/dev/null":
+                    yield from self._touch(Use(name, Right.WRITE), bases, exact=True)
 
     # ── commands ────────────────────────────────────────────────────────────────────────────
 

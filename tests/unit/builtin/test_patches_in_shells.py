@@ -1,5 +1,6 @@
 """Patches that a shell command makes: the files they name are as protected as any other."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -54,4 +55,40 @@ def test_a_patch_of_a_protected_file_is_denied(project: Path, command: str) -> N
 def test_other_files_and_texts_that_only_look_like_a_patch_are_left_alone(
     project: Path, command: str
 ) -> None:
+    assert_passed(fire(CONFIG, shell(command, cwd=str(project))))
+
+
+DIFF = "--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-A=1\n+A=2\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git apply p.diff",
+        "git -C . apply --index p.diff",
+        "git am p.diff",
+        "git apply *.diff",
+        "patch -p1 < p.diff",
+        "patch -p1 --input=p.diff",
+        "cat p.diff | patch -p1",
+        "cd sub && git apply ../p.diff",
+        "sh -c 'git apply p.diff'",
+        f"git apply <<'EOF'\n{DIFF.format(path='.env')}EOF",
+        "printf '%s\\n' '--- /dev/null' '+++ b/.env' | git apply",
+    ],
+)
+def test_a_diff_that_a_program_makes_is_judged_by_the_files_it_names(
+    project: Path, command: str
+) -> None:
+    (project / "p.diff").write_text(DIFF.format(path=".env"), encoding="utf-8")
+    assert_denied(fire(CONFIG, shell(command, cwd=str(project))))
+
+
+@pytest.mark.parametrize(
+    "command", ["git apply p.diff", "git apply --check e.diff", "cat e.diff", "git apply pipe"]
+)
+def test_other_diffs_and_those_that_are_only_looked_at_pass(project: Path, command: str) -> None:
+    (project / "p.diff").write_text(DIFF.format(path="a.py"), encoding="utf-8")
+    (project / "e.diff").write_text(DIFF.format(path=".env"), encoding="utf-8")
+    os.mkfifo(project / "pipe")
     assert_passed(fire(CONFIG, shell(command, cwd=str(project))))

@@ -31,7 +31,10 @@ _TALKERS = frozenset({
     "[", "[[", "ack", "ag", "egrep", "fgrep", "find", "gh", "git", "glab", "grep", "ls", "man",
     "rg", "sed", "wc", "which",
 })  # fmt: skip
-_LOCATORS = _TALKERS | {"basename", "command", "dirname", "file", "stat", "type", "xargs"}
+_LOCATORS = _TALKERS | {
+    "basename", "command", "dirname", "file", "ldd", "md5sum", "readlink", "realpath", "sha256sum",
+    "stat", "type", "xargs",
+}  # fmt: skip
 _COPIERS = ("cp", "install", "link", "ln", "mv", "rename", "rsync", "scp")
 _MOVERS = frozenset({"cd", "chdir", "pushd"})
 _CREATORS = (
@@ -56,7 +59,7 @@ _WEAKENS = re.compile(
     r"(?:^|[\s/'\"`(=;&|,\[]|-\w*m)hookline(?:\.exe|\.__main__)?[\s'\",\]]+(?:-[^\s'\",]+[\s'\",]+)*"
     r"(?:trust|uninstall|pause|undo|daemon\W+(?:stop|restart)|mcp\W+(?:pin|forget))\b"
     r"|\bhookline(?:\.| import )(?:cli|config|installing|store|__main__)\b|run_module\(\W*hookline"
-    r"|\bxargs(?: -\S+)* \S*hookline$|HOOKLINE_\w+:?="
+    r"|HOOKLINE_\w+:?=|\bTIOCSTI\b"
 )
 _REMOVES = frozenset({"uninstall", "remove"})
 _MOVES = re.compile(
@@ -76,7 +79,8 @@ _FOUND = re.compile(
 def _hookline(act: Act, world: World) -> Iterator[Finding]:
     words = [word for word in act.words[1:] if not word.startswith("-")]
     if (
-        (words[:1] and (words[0] in _VERBS or (not act.exact and _OPEN.search(words[0]))))
+        (not words and "xargs" in act.wrappers)
+        or (words[:1] and (words[0] in _VERBS or (not act.exact and _OPEN.search(words[0]))))
         or words[:2] in (["daemon", "stop"], ["daemon", "restart"])
         or words[:2] in (["mcp", "pin"], ["mcp", "forget"])
     ):
