@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hookline.model.outcome import Outcome, Reply, Substitution, Translated
     from hookline.model.support import Support
     from hookline.model.tools import ToolTable
+    from hookline.model.usage import Mark, TranscriptEnd, TranscriptUsage
 
 __all__ = [
     "NEEDS_LOOP",
@@ -43,6 +44,7 @@ __all__ = [
     "PinnedFiles",
     "Services",
     "State",
+    "Transcript",
     "WaitingHandler",
     "needs_loop",
     "peek_payload",
@@ -78,6 +80,22 @@ class State(Protocol):
         """As it is. Raises HooklineError."""
 
 
+class Transcript(Protocol):
+    """How a client writes down its sessions. Any file may be one: what is none tells nothing."""
+
+    def list_files(self, event: "Event") -> Sequence[str]:
+        """The files in which the event's session is written down, its own before sub-agents'."""
+
+    def read_usage(self, path: str, mark: "Mark | None") -> "TranscriptUsage":
+        """What calls of models used behind the mark; of a file that is another one now, all of it.
+
+        Reads a few megabytes at a time. Raises OSError or ValueError where it cannot be read.
+        """
+
+    def read_end(self, path: str) -> "TranscriptEnd":
+        """The latest texts, and the latest list of things to do. Raises as ``read_usage``."""
+
+
 class Caller(Struct, frozen=True, kw_only=True, gc=False):
     """Who fired the event, as a value: handlers never look at their own process instead."""
 
@@ -96,6 +114,8 @@ class Caller(Struct, frozen=True, kw_only=True, gc=False):
     """What was denied before in this session, as far as a builtin has it remembered."""
     state: "Callable[[], State] | None" = None
     """Opens what builtins remember between events; None where nothing is kept."""
+    transcript: "Callable[[str], Transcript | None] | None" = None
+    """By the id of a dialect, how its client writes down sessions; None where it does not."""
     own: tuple[str, ...] = ()
     """Its state and the person's config, wherever they are: as written, and with links followed."""
 

@@ -112,6 +112,7 @@ async def _judge(
         umask=app.umask,
         home=app.home,
         state=app.open_state,
+        transcript=registry.transcript,
         own=app.own,
     )
     engine = app.engine_for(config)
