@@ -13,6 +13,7 @@ __all__ = [
     "Tokens",
     "TranscriptEnd",
     "TranscriptUsage",
+    "Used",
     "read_count",
     "read_tokens",
 ]
@@ -62,6 +63,21 @@ class ModelCall(Struct, frozen=True, kw_only=True):
     """What it cost, where the platform says so."""
     is_sub: bool = False
     """Whether a sub-agent made it."""
+
+
+class Used(Struct, frozen=True, kw_only=True):
+    """What calls of one model used, or such calls of one part of a breakdown."""
+
+    part: str = ""
+    model: str = ""
+    calls: int = 0
+    """How many; 0 where a session has told of none."""
+    tokens: Tokens = Tokens()
+    usd: float | None = None
+    """What platforms said that these calls cost; None where they did not."""
+    day: str = ""
+    """The last one of them, as ``2026-11-19``."""
+    sessions: int = 1
 
 
 class Mark(Struct, frozen=True):

@@ -21,6 +21,7 @@ from hookline.store.journal.database import (
     set_aside,
     transaction,
 )
+from hookline.store.usage import make_usage_tables
 
 __all__ = ["MIGRATIONS", "StateDatabase"]
 
@@ -28,7 +29,7 @@ _DAMAGED = "state-damaged-"
 # An agent waits for it. Each transaction takes well below a millisecond.
 _BUSY_MS = 500
 
-MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = ()
+MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (make_usage_tables,)
 
 
 class StateDatabase:

@@ -62,7 +62,8 @@ class ClaudeTranscript:
         context, has_context = None, False
         for line in decode_lines(new.lines, b'"usage"', _COMPACTED):
             if line.get("subtype") == "compact_boundary":
-                context, has_context = None, True
+                if not line.get("isSidechain"):
+                    context, has_context = None, True
             elif (call := _read_call(line)) is not None:
                 before = calls.get(call.id)
                 if before is not None and before.tokens.output > call.tokens.output:
