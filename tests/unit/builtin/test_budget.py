@@ -89,6 +89,10 @@ def asks(name: str = "shell", of: str = "", agent: Agent = ROOT, **input: Any) -
     return PreToolUse(session_id=of, dialect="docker-agent", tool=tool(name, **input), agent=agent)
 
 
+def done() -> PostToolUse:
+    return PostToolUse(dialect="docker-agent", tool=tool("shell"))
+
+
 def large(place: Place, name: str = "big.log", size: int = 40_000) -> Path:
     path = place.project / name
     path.write_bytes((b"x" * 99 + b"\n") * (size // 100))
@@ -100,14 +104,15 @@ def large(place: Place, name: str = "big.log", size: int = 40_000) -> Path:
 
 def test_at_seventy_per_cent_the_model_and_the_person_are_told_once(place: Place) -> None:
     place.use(6_900, limit=10_000)
-    assert place.fire(asks(), limit=10_000) == (PASS, {})
+    assert place.fire(done(), limit=10_000) == (PASS, {})
     place.use(7_000, limit=10_000)
-    answer, moment = place.fire(asks(), limit=10_000)
+    assert place.fire(asks(), limit=10_000) == (PASS, {})
+    answer, moment = place.fire(done(), limit=10_000)
     assert "70% of the context is used (7,000 of 10,000 tokens)" in answer.context[0]
     assert "7,000 of 10,000" in answer.notice[0]
     assert (answer.verdict, moment) == (Verdict.PASS, {})
     place.use(7_400, limit=10_000)
-    assert place.fire(asks(), limit=10_000) == (PASS, {})
+    assert place.fire(done(), limit=10_000) == (PASS, {})
 
 
 def test_at_eighty_per_cent_the_event_fires_once_and_large_loads_are_denied(place: Place) -> None:
@@ -251,7 +256,7 @@ def test_the_options_say_when_and_what_is_large(place: Place) -> None:
     large(place)
     options = {"limit": 10_000, "warn": 40, "rotate": 50, "large_kb": 39}
     place.use(4_000, **options)
-    assert "40%" in place.fire(asks("Read", path="big.log"), **options)[0].context[0]
+    assert "40%" in place.fire(done(), **options)[0].context[0]
     place.use(5_000, **options)
     assert place.fire(asks("Read", path="big.log"), **options)[0].verdict is Verdict.DENY
     assert place.fire(asks("Read", path="big.log"), **options | {"large_kb": 40})[0] == PASS
@@ -290,7 +295,7 @@ def test_senseless_options_are_refused(options: dict[str, Any]) -> None:
 def test_at_the_end_of_a_limit_no_tool_runs(place: Place) -> None:
     options = {"session": {"tokens": 10_000}}
     place.use(7_500, **options)
-    assert "75% of this session's tokens are used" in place.fire(asks(), **options)[0].context[0]
+    assert "75% of this session's tokens are used" in place.fire(done(), **options)[0].context[0]
     place.use(2_500, **options)
     answer, moment = place.fire(asks(command="ls"), **options)
     assert answer.verdict is Verdict.DENY
@@ -340,10 +345,10 @@ def test_what_the_platform_says_a_call_cost_counts_before_any_price(place: Place
 def test_an_unknown_price_is_unknown_and_not_nothing(place: Place) -> None:
     options = {"session": {"dollars": 1}, "limit": 10**9}
     place.use(10**6, model="a-model-of-nobody", **options)
-    answer, moment = place.fire(asks(), **options)
+    answer, moment = place.fire(done(), **options)
     assert "What `a-model-of-nobody` costs is unknown" in answer.notice[0]
     assert (answer.context, moment) == ((), {})
-    assert place.fire(asks(), **options) == (PASS, {})
+    assert place.fire(done(), **options) == (PASS, {})
 
 
 def test_a_public_price_is_known_with_the_extra(
@@ -353,16 +358,15 @@ def test_a_public_price_is_known_with_the_extra(
     place.use(10**6, model="anthropic/claude-sonnet-4-5", **options)
     assert "of $3.00" in place.fire(asks(), **options)[0].reason
     monkeypatch.setattr(pricing, "_module", lambda: None)
-    assert "unknown" in place.fire(asks(), **options)[0].notice[0]
+    assert "unknown" in place.fire(done(), **options)[0].notice[0]
 
 
 # ── what is known ────────────────────────────────────────────────────────────────────────────
 
 
 def test_the_limit_is_what_the_event_says_then_what_the_model_takes(place: Place) -> None:
-    event = PreToolUse(
+    event = UserPromptSubmit(
         dialect="basecoat",
-        tool=tool("shell"),
         budget=Budget(used_tokens=78_124, effective_limit=100_000),
     )
     answer, _ = place.fire(event)

@@ -253,7 +253,10 @@ class _Budget:
         """Whether what is said now reaches the model, or for what is urgent the person."""
         if self.event.agent.depth:
             return False
-        return self.event.takes_context or (step > _WARNED and isinstance(self.event, Stop))
+        if step > _WARNED and isinstance(self.event, PreToolUse | Stop):
+            return True
+        # On several platforms text reaches the model after a tool, and not before.
+        return self.event.takes_context and not isinstance(self.event, PreToolUse)
 
     # ── what is said ────────────────────────────────────────────────────────────────────────
 
