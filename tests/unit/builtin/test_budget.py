@@ -150,6 +150,9 @@ def test_at_eighty_per_cent_the_event_fires_once_and_large_loads_are_denied(plac
         ({"path": "big.log", "start_line": 380, "end_line": 390}, False),
         ({"path": "big.log", "limit": -5}, True),
         ({"path": "big.log", "limit": "10"}, True),
+        ({"path": "far.log", "offset": 200_000, "limit": 10}, False),
+        ({"path": "far.log", "offset": 200_000, "limit": 2_000}, True),
+        ({"path": "far.log", "offset": 200_000}, True),
         ({"path": "small.log"}, False),
         ({"path": "gone.log"}, False),
         ({"path": "."}, False),
@@ -164,6 +167,7 @@ def test_a_read_is_as_large_as_what_it_would_show(
     large(place)
     large(place, "small.log", 20_000)
     large(place, "shot.png")
+    large(place, "far.log", 30_000_000)
     os.mkfifo(place.project / "fifo")
     place.use(8_200, limit=10_000)
     answer, _ = place.fire(asks("Read", **input), limit=10_000)

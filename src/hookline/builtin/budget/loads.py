@@ -26,7 +26,7 @@ KNOWN_AGAIN = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.FETCH, ToolKin
 _FIRST_LINE = ("offset", "start_line", "startLine", "startLineNumberBaseOne")
 _LAST_LINE = ("end_line", "endLine", "endLineNumberBaseOne")
 # As much of a file as is looked at for where its lines are.
-_LOOKED_AT = 8 << 20
+_LOOKED_AT = 1 << 20
 
 
 class Load(Struct, frozen=True):
