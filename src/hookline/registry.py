@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hookline.model.derivation import find_coverage
 from hookline.model.errors import UnknownNameError
 from hookline.model.events import EVENTS
-from hookline.model.ports import BuiltinModule, Dialect, HandlerModule, NativeFiles
+from hookline.model.ports import BuiltinModule, Dialect, HandlerModule, NativeFiles, Transcript
 from hookline.model.tools import ToolTable
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ __all__ = [
     "native_files",
     "registrations",
     "tools",
+    "transcript",
     "unheard",
 ]
 
@@ -126,6 +127,15 @@ def native_files() -> Mapping[str, NativeFiles]:
 def tools(name: str) -> ToolTable:
     """The tool table of a dialect."""
     return dialect(name).tools
+
+
+@cache
+def transcript(name: str) -> Transcript | None:
+    """How the client of a dialect writes down its sessions; None where that is not known."""
+    package = f"hookline.dialects.{name.replace('-', '_')}"
+    if name not in dialect_names() or find_spec(f"{package}.transcript") is None:
+        return None
+    return cast(Transcript, import_module(f"{package}.transcript").TRANSCRIPT)
 
 
 @cache

@@ -49,7 +49,7 @@ DERIVATIONS = (
     Derivation(
         "session_end", (), "when the agent's process is gone, or after 30 minutes without an event"
     ),
-    Derivation("budget_exceeded", (), ""),
+    Derivation("budget_exceeded", (), "", found_by=("budget",)),
     Derivation("loop_detected", (), ""),
 )
 """In the order in which they fire."""

@@ -8,6 +8,9 @@ import msgspec
 from msgspec import Struct
 
 if TYPE_CHECKING:
+    import sqlite3
+    from contextlib import AbstractContextManager
+
     from hookline.model.answers import Announcement, Answer
     from hookline.model.denials import Denial
     from hookline.model.events import Event
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from hookline.model.outcome import Outcome, Reply, Substitution, Translated
     from hookline.model.support import Support
     from hookline.model.tools import ToolTable
+    from hookline.model.usage import Mark, TranscriptEnd, TranscriptUsage
 
 __all__ = [
     "NEEDS_LOOP",
@@ -39,6 +43,8 @@ __all__ = [
     "NativeFiles",
     "PinnedFiles",
     "Services",
+    "State",
+    "Transcript",
     "WaitingHandler",
     "needs_loop",
     "peek_payload",
@@ -64,6 +70,32 @@ class Matcher(Protocol):
         """Equal for matchers that match the same events."""
 
 
+class State(Protocol):
+    """What builtins remember between events and between sessions."""
+
+    def write(self) -> "AbstractContextManager[sqlite3.Connection]":
+        """Alone with it until the block ends; an error undoes all of it. Raises HooklineError."""
+
+    def read(self) -> "AbstractContextManager[sqlite3.Connection]":
+        """As it is. Raises HooklineError."""
+
+
+class Transcript(Protocol):
+    """How a client writes down its sessions. Any file may be one: what is none tells nothing."""
+
+    def list_files(self, event: "Event") -> Sequence[str]:
+        """The files in which the event's session is written down, its own before sub-agents'."""
+
+    def read_usage(self, path: str, mark: "Mark | None") -> "TranscriptUsage":
+        """What calls of models used behind the mark; of a file that is another one now, all of it.
+
+        Reads a few megabytes at a time. Raises OSError or ValueError where it cannot be read.
+        """
+
+    def read_end(self, path: str) -> "TranscriptEnd":
+        """The latest texts, and the latest list of things to do. Raises as ``read_usage``."""
+
+
 class Caller(Struct, frozen=True, kw_only=True, gc=False):
     """Who fired the event, as a value: handlers never look at their own process instead."""
 
@@ -80,6 +112,10 @@ class Caller(Struct, frozen=True, kw_only=True, gc=False):
     """Where hookline keeps its own state; empty where it keeps none."""
     denied: "tuple[Denial, ...]" = ()
     """What was denied before in this session, as far as a builtin has it remembered."""
+    state: "Callable[[], State] | None" = None
+    """Opens what builtins remember between events; None where nothing is kept."""
+    transcript: "Callable[[str], Transcript | None] | None" = None
+    """By the id of a dialect, how its client writes down sessions; None where it does not."""
     own: tuple[str, ...] = ()
     """Its state and the person's config, wherever they are: as written, and with links followed."""
 

@@ -111,6 +111,8 @@ async def _judge(
         depth=hook_depth(app.env),
         umask=app.umask,
         home=app.home,
+        state=app.open_state,
+        transcript=registry.transcript,
         own=app.own,
     )
     engine = app.engine_for(config)

@@ -87,7 +87,9 @@ class Gemini(JsonDialect):
         if native not in _MODEL_EVENTS:
             return {}
         request, response = _object(data.get("llm_request")), _object(data.get("llm_response"))
-        messages, usage = request.get("messages"), response.get("usageMetadata")
+        messages = request.get("messages")
+        # It comes with every piece of an answer, and is that of the whole with the last.
+        usage = response.get("usageMetadata") if _is_last(response) else None
         names = _object(request.get("toolConfig")).get("allowedFunctionNames")
         return {
             "model": request.get("model") or "",
@@ -231,7 +233,8 @@ class Gemini(JsonDialect):
             data["llm_request"] = {"model": event.model, "messages": messages, "config": {}}
         if native == "AfterModel":
             usage = getattr(event, "usage", None) or {}
-            data["llm_response"] = {"candidates": [], "usageMetadata": usage}
+            end = {"content": {"role": "model", "parts": []}, "finishReason": "STOP", "index": 0}
+            data["llm_response"] = {"candidates": [end], "usageMetadata": usage}
         if native == "BeforeAgent":
             data["prompt"] = data["prompt"] or "\n".join(getattr(event, "prompts", ()))
         return data
@@ -285,6 +288,14 @@ def _told_alone(native: str, answer: Answer) -> tuple[str, ...]:
     """The reason, where the client shows the person a message in its place."""
     stopped = native in _STOPPED and answer.verdict >= Verdict.DENY and answer.notice
     return (answer.reason,) if stopped or answer.verdict is Verdict.ASK else ()
+
+
+def _is_last(response: Mapping[str, Any]) -> bool:
+    """Whether no piece of the answer comes after this one."""
+    pieces = response.get("candidates")
+    if not isinstance(pieces, list) or not pieces:
+        return True
+    return any(_object(each).get("finishReason") for each in pieces)
 
 
 def _failed(event: Event) -> bool:

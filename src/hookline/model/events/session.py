@@ -149,9 +149,18 @@ class MessageDisplay(Event, frozen=True, kw_only=True):
 
 
 class BudgetExceeded(Event, frozen=True, kw_only=True):
-    """Fires when tokens or money ran out."""
+    """Fires when tokens or money are about to run out."""
 
     gate: ClassVar[bool] = True
+    message: str = ""
+    """What was used of what, in one sentence."""
+    scope: str = ""
+    """``context``, ``session``, ``day`` or ``repository``."""
+    unit: str = ""
+    """``tokens`` or ``dollars``."""
+    used: float | None = None
+    limit: float | None = None
+    percent: float | None = None
 
 
 class MaxIterations(Event, frozen=True, kw_only=True):
