@@ -450,7 +450,9 @@ class TestEventsThatDoNotCompare:
         machine.trust(OLD)
         session(machine, "ls")
         machine.write(machine.config, "version: 1\n")
-        assert f"note: `{machine.config}` changed since you trusted it" in machine.call("replay").out
+        assert (
+            f"note: `{machine.config}` changed since you trusted it" in machine.call("replay").out
+        )
 
     def test_a_project_that_was_removed_is_judged_by_what_was_trusted(
         self, machine: Machine
