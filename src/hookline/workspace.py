@@ -16,7 +16,14 @@ from hookline.files import text_of
 from hookline.model.events import Event, Workspace
 from hookline.model.ports import Caller
 
-__all__ = ["IN_REFTABLE", "Checkout", "checkout_at", "find_workspaces", "with_workspace"]
+__all__ = [
+    "IN_REFTABLE",
+    "Checkout",
+    "checkout_at",
+    "find_place",
+    "find_workspaces",
+    "with_workspace",
+]
 
 T = TypeVar("T")
 
@@ -191,6 +198,18 @@ def with_workspace(event: Event, caller: Caller) -> Event:
     if workspace == (event.workspace or _NOTHING):
         return event
     return replace(event, workspace=workspace)
+
+
+def find_place(event: Event, caller: Caller) -> tuple[str, Workspace]:
+    """Where the project's repository is kept, the same for its linked work trees; outside of git
+    the project's directory. And what is known of it; ``IN_REFTABLE`` may stand for the branch.
+    """
+    directory = caller.project_dir or event.cwd
+    checkout = _find_checkout(directory)
+    workspace = with_workspace(event, caller).workspace or _NOTHING
+    if checkout is not None and not workspace.branch:
+        workspace = replace(workspace, branch=checkout.branch)
+    return os.path.realpath(checkout.common_dir if checkout else directory), workspace
 
 
 def _find_checkouts(event: Event, caller: Caller) -> list[Checkout | None]:

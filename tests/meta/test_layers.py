@@ -106,6 +106,7 @@ MAY_IMPORT = {
         "pricing",
         "git",
         "snapshots",
+        "workspace",
         "_version",
     },
     "__init__": {"model", "functions", "hook_manager", "library", "_version"},

@@ -114,6 +114,8 @@ class Caller(Struct, frozen=True, kw_only=True, gc=False):
     """What was denied before in this session, as far as a builtin has it remembered."""
     state: "Callable[[], State] | None" = None
     """Opens what builtins remember between events; None where nothing is kept."""
+    carries_text: bool = False
+    """Whether text for the model goes out with this event."""
     transcript: "Callable[[str], Transcript | None] | None" = None
     """By the id of a dialect, how its client writes down sessions; None where it does not."""
     own: tuple[str, ...] = ()

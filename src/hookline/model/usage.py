@@ -130,6 +130,9 @@ class TranscriptEnd(Struct, frozen=True):
 
     messages: tuple[Said, ...] = ()
     todos: tuple[Todo, ...] = ()
+    summary: str = ""
+    """What the last compaction left of the conversation before it."""
+    summary_time: float | None = None
 
 
 def read_tokens(usage: Mapping[str, Any]) -> Tokens | None:

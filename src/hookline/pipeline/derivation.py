@@ -41,8 +41,9 @@ from hookline.model.hook import OnError
 from hookline.model.memory import SessionMemory, is_own_follow_up
 from hookline.model.outcome import Outcome, Run
 from hookline.model.ports import Caller, Client
+from hookline.model.support import Support
 
-__all__ = ["DERIVED", "Moments", "derive", "find_moments", "list_untold"]
+__all__ = ["DERIVED", "Moments", "can_carry_text", "derive", "find_moments", "list_untold"]
 
 E = TypeVar("E", bound=Event)
 # Of a failed tool's output, as much as says what went wrong.
@@ -77,6 +78,12 @@ def list_untold(dialects: tuple[str, ...]) -> frozenset[str]:
         for each in DERIVATIONS
         if all(needs_derivation(each, support) for support in supports)
     )
+
+
+def can_carry_text(event: Event, support: Support) -> bool:
+    """Whether text for the model goes out with this event."""
+    row = support.find(event.native_event or event.event_id())
+    return row is not None and carries_text(row)
 
 
 def find_moments(engine: Engine, client: Client, event: Event, *, first: bool) -> "Moments | None":
@@ -116,7 +123,9 @@ class Moments(Struct, frozen=True):
         found = dict(one for run in outcome.runs if run.counts for one in run.moments.items())
         for name in (each for each in found if each in self.wanted):
             event = derive(outcome.event, EVENTS[name], **found[name])
-            outcome = await self.engine.extend(outcome, event, caller)
+            # Who has run on the event at hand has not heard of this; who found it has.
+            told = [run for run in outcome.runs if name in run.moments]
+            outcome = await self.engine.extend(outcome, event, caller, told=told)
         return outcome
 
     async def add_after(self, outcome: Outcome, caller: Caller) -> Outcome:
@@ -198,9 +207,7 @@ class Moments(Struct, frozen=True):
         return heeds and outcome.verdict >= Verdict.DENY
 
     def _carries_text(self, event: Event) -> bool:
-        """Whether text for the model goes out with this event."""
-        row = self.client.support.find(event.native_event)
-        return row is not None and carries_text(row)
+        return can_carry_text(event, self.client.support)
 
     def _continues(self) -> bool:
         """Whether this client goes on when it is told to at its stop."""

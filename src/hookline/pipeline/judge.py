@@ -40,7 +40,7 @@ from hookline.model.memory import (
 from hookline.model.outcome import Outcome, Translated
 from hookline.model.ports import Caller, CleaningBuiltin, Client, LearningBuiltin
 from hookline.pipeline.call import Call
-from hookline.pipeline.derivation import Moments, find_moments
+from hookline.pipeline.derivation import Moments, can_carry_text, find_moments
 from hookline.pipeline.report import first_notices
 from hookline.store.duplicate_calls import Arrival
 
@@ -112,6 +112,7 @@ async def _judge(
         umask=app.umask,
         home=app.home,
         state=app.open_state,
+        carries_text=can_carry_text(event, client.support),
         transcript=registry.transcript,
         own=app.own,
     )

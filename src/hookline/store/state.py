@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from hookline.model.errors import HooklineError
+from hookline.store.handoffs import create_handoffs
 from hookline.store.journal.database import (
     connect,
     describe_error,
@@ -29,7 +30,10 @@ _DAMAGED = "state-damaged-"
 # An agent waits for it. Each transaction takes well below a millisecond.
 _BUSY_MS = 500
 
-MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (make_usage_tables,)
+MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (
+    make_usage_tables,
+    create_handoffs,
+)
 
 
 class StateDatabase:

@@ -35,6 +35,7 @@ from hookline.model.hook import Hook, Layer
 from hookline.model.outcome import Outcome
 from hookline.model.ports import Caller
 from hookline.model.tools import tool
+from support.cli import Machine
 from support.hostile_git import git
 from support.hosts import bind, host
 from support.receiving import Receiver
@@ -378,3 +379,52 @@ def test_long_context_is_cut_and_that_is_said(project: Path) -> None:
     assert other.endswith("characters cut)")
     assert [each.was for each in outcome.substitutions] == ["context"]
     assert "max_context" in outcome.substitutions[0].why
+
+
+def test_a_rotated_session_hands_its_work_to_the_next_one(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    machine = Machine(tmp_path, capfdbinary)
+    config = machine.write("hookline.yaml", "version: 1\nhooks:\n  - use: handoff\n")
+
+    def envelope(hook: str, session: str = "s1", **more: object) -> str:
+        used = {"usedTokens": 130_000, "effectiveLimit": 160_000}
+        known = {"repository": "example/app", "branch": "feat/145-x", "budget": used}
+        return json.dumps({"hook": hook, "sessionId": session, "agent": "dev", **known, **more})
+
+    todos = {"todos": [{"content": "Write the parser", "status": "in_progress"}]}
+    command = {"command": "npm test"}
+    flow = (
+        envelope("SessionStart"),
+        envelope("PostToolUse", tool={"name": "TodoWrite", "input": todos, "success": True}),
+        envelope("PostToolUse", tool={"name": "bash", "input": command, "success": False, "output": "Error: boom"}),
+        envelope("OnBudgetExceeded"),
+        envelope("PreCompact"),
+        envelope("PostCompact", compaction={"summary": "The parser is for issue 145."}),
+        envelope("SessionEnd"),
+        envelope("SessionStart", "s2"),
+        envelope("PostCompact", "s2", compaction={"summary": "Nothing."}),
+        envelope("SessionStart", "s3"),
+    )  # fmt: skip
+    words = ("fire", "--jsonl", "--as", "basecoat", "--config", str(config))
+    said = machine.call(*words, stdin="\n".join(flow)).lines
+    assert [line["verdict"] for line in said] == ["pass"] * len(flow)
+    replies = [json.loads(line["reply"]["stdout"] or "{}") for line in said]
+    written, before, after = (line["metadata"]["handoff"] for line in said[3:6])
+    assert 0 < written["tokens"] <= 1500
+    assert before["context"] == 130_000
+    assert (after["retained"], after["lost"]) == (1, ["Branch"])
+    assert after["ratio"] < 1
+    assert "> Branch: feat/145-x" in str(replies[5]["additionalContext"])
+    rehydrated = str(replies[7]["additionalContext"])
+    for line in (
+        "> Repository: example/app",
+        "> Issue: 145",
+        "> Branch: feat/145-x",
+        "> - [~] Write the parser",
+        "> - `npm test` failed: Error: boom",
+    ):
+        assert line in rehydrated
+    assert "whose token budget was used up" in rehydrated
+    assert "> Issue: 145" in str(replies[8]["additionalContext"]), "anchors that were restored"
+    assert replies[9].get("additionalContext", []) == [], "it is told once"

@@ -125,3 +125,20 @@ def test_list_says_that_it_can_block(machine: Machine) -> None:
     path = machine.write("h.yaml", json.dumps({"version": 1, "hooks": [{"use": "budget"}]}))
     (hook,) = machine.call("list", "--config", str(path), "--json").json["hooks"]
     assert (hook["enforcing"], hook["guard"]) == (True, False)
+
+
+def test_a_session_that_exceeds_it_is_rotated_and_the_next_one_hears_its_handoff(
+    machine: Machine,
+) -> None:
+    made = {
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Write",
+        "tool_input": {"file_path": "made.txt", "content": "x"},
+        "tool_response": {},
+    }
+    start = {"hook_event_name": "SessionStart", "session_id": "s2", "source": "clear"}
+    told, begun = fire(machine, [made, start], {"use": "handoff"}, limit=12_000)
+    assert [run["hook"] for run in told["runs"]] == ["budget", "handoff", "handoff"]
+    assert told["metadata"]["handoff"]["written"] == "budget_exceeded"
+    assert "whose token budget was used up" in begun["context"][0]
+    assert "> - made.txt (changed 1x)" in begun["context"][0]

@@ -84,12 +84,16 @@ class ClaudeTranscript:
         said: list[Said] = []
         todos: tuple[Todo, ...] = ()
         tasks: dict[str, Todo] = {}
+        summary, summary_time = "", None
         for line in decode_lines(last_lines(path), b'"message"'):
             role = line.get("type")
             if role not in ("user", "assistant") or line.get("isMeta") or line.get("isSidechain"):
                 continue
             content = object_in(line, "message").get("content")
             texts = [text[:LONGEST_TEXT] for text in _texts(content) if text.strip()]
+            if line.get("isCompactSummary"):
+                summary, summary_time = "\n".join(_texts(content)), when(line.get("timestamp"))
+                continue
             said += [Said(role, text) for text in texts]
             made = object_in(line, "toolUseResult", "task")
             if isinstance(made.get("id"), str):
@@ -102,7 +106,8 @@ class ClaudeTranscript:
                     if isinstance(status, str):
                         tasks[str(given["taskId"])] = replace(task, status=status)
         left = tuple(each for each in tasks.values() if each.status != "deleted")
-        return TranscriptEnd(tuple(said[-_MOST_MESSAGES:]), left or todos)
+        kept = tuple(said[-_MOST_MESSAGES:])
+        return TranscriptEnd(kept, left or todos, summary, summary_time)
 
 
 def _read_call(line: Mapping[str, Any]) -> ModelCall | None:

@@ -73,9 +73,14 @@ class CodexTranscript:
         """The latest texts, and the plan. Raises OSError or ValueError."""
         said: list[Said] = []
         todos: tuple[Todo, ...] = ()
-        for line in decode_lines(last_lines(path), b'"response_item"'):
+        summary, summary_time = "", None
+        for line in decode_lines(last_lines(path), b'"response_item"', b'"compacted"'):
             item = object_in(line, "payload")
-            if item.get("type") == "message" and item.get("role") in ("user", "assistant"):
+            if line.get("type") == "compacted":
+                text = item.get("message")
+                summary = text if isinstance(text, str) else ""
+                summary_time = when(line.get("timestamp"))
+            elif item.get("type") == "message" and item.get("role") in ("user", "assistant"):
                 texts = (text for text in _texts(item) if text.strip())
                 # What the client itself puts in begins with a tag.
                 said += [
@@ -85,7 +90,7 @@ class CodexTranscript:
                 ]
             elif item.get("name") == "update_plan":
                 todos = tuple(_list_plan(item.get("arguments")))
-        return TranscriptEnd(tuple(said[-_MOST_MESSAGES:]), todos)
+        return TranscriptEnd(tuple(said[-_MOST_MESSAGES:]), todos, summary, summary_time)
 
 
 class _Reader:

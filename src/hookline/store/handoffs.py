@@ -1,0 +1,286 @@
+"""What sessions leave to the next one: a handoff each, and which of them the next session gets.
+
+A handoff belongs to one user, one repository at one place of this machine, and one branch. How many
+are kept, and for how long, is bounded.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from hookline.model.ports import State
+from hookline.model.text import visible
+
+__all__ = ["Failure", "FileUse", "Handoff", "Handoffs", "Load", "Place", "Todo", "create_handoffs"]
+
+T = TypeVar("T")
+Load = Literal["open", "rotated", "never"]
+
+_KEPT_PER_BRANCH = 10
+_KEPT = 1_000
+_DAY = 86_400.0
+_KEPT_DAYS = 90
+# A session that ended without a word is over after as long without an event, as everywhere.
+_SILENCE = 1_800.0
+
+
+class Todo(Struct, omit_defaults=True):
+    """One thing to do."""
+
+    text: str
+    status: Literal["open", "active", "done"] = "open"
+    id: str = ""
+
+
+class Failure(Struct, omit_defaults=True):
+    """A call that failed, and has not succeeded since."""
+
+    what: str
+    error: str
+    count: int = 1
+
+
+class FileUse(Struct, omit_defaults=True):
+    """How often a file was changed and read."""
+
+    writes: int = 0
+    reads: int = 0
+
+
+class Handoff(Struct, kw_only=True, omit_defaults=True):
+    """What is known of one session: its work, and how it ended."""
+
+    session: str = ""
+    dialect: str = ""
+    agent: str = ""
+    repository: str = ""
+    branch: str = ""
+    issue: str = ""
+    todos: list[Todo] = []
+    read_todos: bool = False
+    """Whether they are those of the transcript, as no event told of any."""
+    inherited: list[Todo] = []
+    """What the session before had left to do."""
+    plan: str = ""
+    next_steps: list[str] = []
+    blockers: list[str] = []
+    decisions: list[str] = []
+    files: dict[str, FileUse] = {}
+    failures: dict[str, Failure] = {}
+    reason: str = ""
+    """The event that wrote it last; empty where the session was killed before any did."""
+    rotated: bool = False
+    """Whether its budget was used up."""
+    relieved: bool = False
+    """Whether it was compacted since, and may go on."""
+    ended: bool = False
+    touched: float = 0.0
+    # What the session itself has yet to do with it.
+    begun: bool = False
+    """Whether it was looked for what the session before left."""
+    compacting: float = 0.0
+    """Since when a compaction is about to be made, or is made; 0 where none is."""
+    confirmed: bool = False
+    """Whether its platform told once that a compaction was done."""
+    calls: int = 0
+    """Of tools since a compaction was about to be made, as far as that matters."""
+    tokens_before: int = 0
+    pending: list[str] = []
+    """What the model is told as soon as an event can carry it."""
+    restored: str = ""
+    """What it was told after a compaction, since the person's last prompt."""
+
+    @property
+    def open_todos(self) -> list[Todo]:
+        """What is left to do; what was inherited counts until the session changed something."""
+        worked = any(each.writes for each in self.files.values())
+        return [
+            each
+            for each in (*([] if worked else self.inherited), *self.todos)
+            if each.status != "done"
+        ]
+
+    @property
+    def has_content(self) -> bool:
+        """Whether there is anything to hand over."""
+        return bool(
+            self.todos
+            or self.inherited
+            or self.plan
+            or self.next_steps
+            or self.blockers
+            or self.decisions
+            or self.files
+            or self.failures
+        )
+
+    def is_over(self, now: float) -> bool:
+        """Whether the session is over as far as anybody knows."""
+        return self.rotated or self.ended or abs(now - self.touched) >= _SILENCE
+
+
+class Place(NamedTuple):
+    """Whose work it is, where, and on which branch."""
+
+    path: str
+    repository: str
+    branch: str
+
+    @property
+    def key(self) -> str:
+        """The same for the same user and repository only."""
+        return ascii((os.getuid(), self.path, self.repository))
+
+
+def create_handoffs(connection: sqlite3.Connection) -> None:
+    """The table, as a step of the state's migration."""
+    connection.execute(
+        "CREATE TABLE handoffs (session TEXT PRIMARY KEY, place TEXT NOT NULL,"
+        " branch TEXT NOT NULL, touched REAL NOT NULL, taken_by TEXT NOT NULL DEFAULT '',"
+        " body BLOB NOT NULL)"
+    )
+    connection.execute("CREATE INDEX handoffs_at ON handoffs (place, branch, touched)")
+
+
+class Handoffs:
+    """The handoffs in a state. Every question raises HooklineError when it cannot be asked."""
+
+    def __init__(self, state: State, *, clock: Callable[[], float] = time.time) -> None:
+        self._state = state
+        self._clock = clock
+
+    def change(self, session: str, place: Place, change: Callable[[Handoff], T]) -> T:
+        """What ``change`` returns for the session's handoff, which is kept as it left it.
+
+        It is called again on what is there by then when it changes anything: another process may
+        have changed it meanwhile.
+        """
+        with self._state.read() as connection:
+            before = _find(connection, session)
+        handoff = _decode(before)
+        result = change(handoff)
+        if _encode(handoff) == (before or _EMPTY):
+            return result
+        with self._state.write() as connection:
+            handoff = _decode(_find(connection, session))
+            result = change(handoff)
+            self._save(connection, session, place, handoff)
+        return result
+
+    def take(
+        self, session: str, place: Place, *, load: Load, max_age_days: int
+    ) -> tuple[Handoff, float] | None:
+        """What the last session there left, for this session only, and how old it is in seconds.
+
+        None unless that session is over, and was rotated or left something to do.
+        """
+        now = self._clock()
+        with self._state.write() as connection:
+            self._remove_old(connection, now)
+            found = None
+            for name, taken_by, body in connection.execute(
+                "SELECT session, taken_by, body FROM handoffs WHERE place = ? AND branch = ?"
+                " ORDER BY touched DESC",
+                (place.key, place.branch),
+            ):
+                handoff = _decode(body)
+                if name != session and handoff.has_content and handoff.is_over(now):
+                    found = name, taken_by, handoff
+                    break
+            if found is None:
+                return None
+            name, taken_by, handoff = found
+            age = abs(now - handoff.touched)
+            open_work = load == "open" and (handoff.open_todos or handoff.next_steps)
+            if not (handoff.rotated or open_work) or age > max_age_days * _DAY:
+                return None
+            if taken_by not in ("", session):
+                return None
+            connection.execute(
+                "UPDATE handoffs SET taken_by = ? WHERE session = ?", (session, name)
+            )
+        return handoff, age
+
+    def query(self, place: Place, *, any_branch: bool = False) -> Sequence[tuple[Handoff, str]]:
+        """What is kept of a repository, the latest first, each with the session that took it."""
+        with self._state.read() as connection:
+            rows = connection.execute(
+                "SELECT taken_by, body FROM handoffs WHERE place = ? AND (? OR branch = ?)"
+                " ORDER BY touched DESC",
+                (place.key, any_branch, place.branch),
+            ).fetchall()
+        found = [(_decode(body), taken_by) for taken_by, body in rows]
+        return [each for each in found if each[0].has_content]
+
+    def forget(self, place: Place, *, any_branch: bool = False) -> int:
+        """Removes them; how many there were."""
+        with self._state.write() as connection:
+            return connection.execute(
+                "DELETE FROM handoffs WHERE place = ? AND (? OR branch = ?)",
+                (place.key, any_branch, place.branch),
+            ).rowcount
+
+    def drop_empty(self, session: str) -> None:
+        """Removes what a session that is over leaves behind without having done anything."""
+        with self._state.read() as connection:
+            body = _find(connection, session)
+        if body is not None and not _decode(body).has_content:
+            with self._state.write() as connection:
+                connection.execute("DELETE FROM handoffs WHERE session = ?", (session,))
+
+    def _save(
+        self, connection: sqlite3.Connection, session: str, place: Place, handoff: Handoff
+    ) -> None:
+        now = self._clock()
+        # An end that is found out by silence tells only that the session had been over.
+        late = handoff.ended and abs(now - handoff.touched) >= _SILENCE
+        handoff.touched = handoff.touched if late and handoff.touched else now
+        handoff.session = session
+        handoff.repository, handoff.branch = visible(place.repository), place.branch
+        connection.execute(
+            "INSERT INTO handoffs (session, place, branch, touched, body) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (session) DO UPDATE SET place = excluded.place,"
+            " branch = excluded.branch, touched = excluded.touched, body = excluded.body,"
+            # Who goes on after another session was told has more to tell; who only ends has not.
+            " taken_by = CASE WHEN ? THEN taken_by ELSE '' END",
+            (session, place.key, place.branch, handoff.touched, _encode(handoff), handoff.ended),
+        )
+
+    def _remove_old(self, connection: sqlite3.Connection, now: float) -> None:
+        oldest = now - _KEPT_DAYS * _DAY
+        connection.execute("DELETE FROM handoffs WHERE touched < ?", (oldest,))
+        for where, kept in (
+            (
+                "ROW_NUMBER() OVER (PARTITION BY place, branch ORDER BY touched DESC)",
+                _KEPT_PER_BRANCH,
+            ),
+            ("ROW_NUMBER() OVER (ORDER BY touched DESC)", _KEPT),
+        ):
+            connection.execute(
+                "DELETE FROM handoffs WHERE session IN (SELECT session FROM (SELECT session,"  # noqa: S608 - no value of anybody's
+                f" {where} AS place_in_line FROM handoffs) WHERE place_in_line > ?)",
+                (kept,),
+            )
+
+
+_encode = msgspec.json.encode
+_EMPTY = _encode(Handoff())
+_decoder = msgspec.json.Decoder(Handoff)
+
+
+def _find(connection: sqlite3.Connection, session: str) -> bytes | None:
+    row = connection.execute("SELECT body FROM handoffs WHERE session = ?", (session,)).fetchone()
+    return None if row is None else bytes(row[0])
+
+
+def _decode(body: bytes | None) -> Handoff:
+    """One that cannot be read is none: what its session does next begins another."""
+    try:
+        return _decoder.decode(body) if body else Handoff()
+    except msgspec.MsgspecError:
+        return Handoff()
