@@ -1,8 +1,9 @@
 """Joins the parts: config files → hooks → engine. The only module that knows them all."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from hookline.model.errors import HooklineError
 from hookline.model.events import Event, ToolEvent
 from hookline.model.hook import Hook, Layer
 from hookline.model.journal import JournalSettings
-from hookline.model.ports import PinnedFiles, Services
+from hookline.model.ports import PinnedFiles, Services, State
 from hookline.store.duplicate_calls import DiskShelf, DuplicateCalls
 from hookline.store.sessions import BriefMemories, MemoryRoots, SessionMemories, SessionRoots
 
@@ -90,6 +91,7 @@ class App:
         self.roots = SessionRoots(self.home) if remember else MemoryRoots()
         self.memories = SessionMemories(self.home) if remember else BriefMemories()
         self.answers = DuplicateCalls(DiskShelf(self.home))
+        self.open_state = _share_state(self.home, brief=not remember)
         self.policy = repr((self.config, self.loader.user_file, managed, trust, edited, root))
         self._functions = tuple(functions)
         self._hosted: Hosted | None = None
@@ -199,6 +201,18 @@ class App:
         for module in self.kit.handlers.values():
             if (close := getattr(module, "aclose", None)) is not None:
                 await close()
+
+
+def _share_state(home: str, *, brief: bool) -> Callable[[], State]:
+    """Opens the state once for all who ask, and not before somebody does."""
+
+    @cache
+    def open_state() -> State:
+        from hookline.store.state import StateDatabase
+
+        return StateDatabase(home, brief=brief)
+
+    return open_state
 
 
 def _rank(hook: Hook) -> int:

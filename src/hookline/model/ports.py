@@ -8,6 +8,9 @@ import msgspec
 from msgspec import Struct
 
 if TYPE_CHECKING:
+    import sqlite3
+    from contextlib import AbstractContextManager
+
     from hookline.model.answers import Answer
     from hookline.model.denials import Denial
     from hookline.model.events import Event
@@ -38,6 +41,7 @@ __all__ = [
     "NativeFiles",
     "PinnedFiles",
     "Services",
+    "State",
     "WaitingHandler",
     "needs_loop",
     "peek_payload",
@@ -63,6 +67,16 @@ class Matcher(Protocol):
         """Equal for matchers that match the same events."""
 
 
+class State(Protocol):
+    """What builtins remember between events and between sessions."""
+
+    def write(self) -> "AbstractContextManager[sqlite3.Connection]":
+        """Alone with it until the block ends; an error undoes all of it. Raises HooklineError."""
+
+    def read(self) -> "AbstractContextManager[sqlite3.Connection]":
+        """As it is. Raises HooklineError."""
+
+
 class Caller(Struct, frozen=True, kw_only=True, gc=False):
     """Who fired the event, as a value: handlers never look at their own process instead."""
 
@@ -79,6 +93,8 @@ class Caller(Struct, frozen=True, kw_only=True, gc=False):
     """Where hookline keeps its own state; empty where it keeps none."""
     denied: "tuple[Denial, ...]" = ()
     """What was denied before in this session, as far as a builtin has it remembered."""
+    state: "Callable[[], State] | None" = None
+    """Opens what builtins remember between events; None where nothing is kept."""
     own: tuple[str, ...] = ()
     """Its state and the person's config, wherever they are: as written, and with links followed."""
 

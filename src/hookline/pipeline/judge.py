@@ -111,6 +111,7 @@ async def _judge(
         depth=hook_depth(app.env),
         umask=app.umask,
         home=app.home,
+        state=app.open_state,
         own=app.own,
     )
     engine = app.engine_for(config)

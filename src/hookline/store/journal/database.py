@@ -43,6 +43,7 @@ __all__ = [
     "file_identity",
     "is_busy",
     "is_damage",
+    "make_file",
     "make_row",
     "micros",
     "migrate",
@@ -201,10 +202,13 @@ def decode_row(seq: int, columns: Sequence[Any]) -> Recorded:
 class NewerJournal(HooklineError):
     """The file was written by a later hookline, in a shape that this one does not know."""
 
-    def __init__(self, path: str, found: int) -> None:
+    def __init__(
+        self, path: str, found: int, *, known: int | None = None, what: str = "journal"
+    ) -> None:
         super().__init__(
-            f"the journal {path} has the shape of a newer hookline (schema {found}, this one knows "
-            f"{len(MIGRATIONS)}): update this one, or move the file away"
+            f"the {what} {path} has the shape of a newer hookline (schema {found}, this one knows "
+            f"{len(MIGRATIONS) if known is None else known}): update this one, or move the file "
+            "away"
         )
 
 
@@ -245,18 +249,24 @@ POSTGRES_COLUMNS: Sequence[Sequence[str]] = [
 """The definitions of the columns that came with each version."""
 
 
-def migrate(connection: sqlite3.Connection, path: str) -> None:
+def migrate(
+    connection: sqlite3.Connection,
+    path: str,
+    steps: Sequence[Callable[[sqlite3.Connection], None]] | None = None,
+    what: str = "journal",
+) -> None:
     """Brings the file to the newest shape. Raises NewerJournal, and what sqlite3 raises."""
-    if _read_version(connection) == len(MIGRATIONS):
+    steps = MIGRATIONS if steps is None else steps
+    if _read_version(connection) == len(steps):
         return
     # Another process may be about to do the same: the first one does it, the second sees it done.
     with transaction(connection):
         found = _read_version(connection)
-        if found > len(MIGRATIONS):
-            raise NewerJournal(path, found)
-        for step in MIGRATIONS[found:]:
+        if found > len(steps):
+            raise NewerJournal(path, found, known=len(steps), what=what)
+        for step in steps[found:]:
             step(connection)
-        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        connection.execute(f"PRAGMA user_version = {len(steps)}")
 
 
 def _read_version(connection: sqlite3.Connection) -> int:
@@ -271,7 +281,7 @@ def open_journal(path: str, *, full: bool) -> sqlite3.Connection:
 
     Raises OSError, sqlite3.Error, and HooklineError when it is not ours to write.
     """
-    fresh = not _make(path)
+    fresh = not make_file(path)
     connection = connect(path)
     try:
         if fresh:
@@ -310,7 +320,7 @@ def quote_path(path: str) -> str:
     return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in raw)
 
 
-def _make(path: str) -> int:
+def make_file(path: str) -> int:
     """Sees to it that there is a file, and that nobody else can read it; its size."""
     os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
     with suppress(FileExistsError):
@@ -388,8 +398,8 @@ def describe_error(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def set_aside(path: str, seen: tuple[int, int] | None) -> str:
-    """Renames a damaged journal, unless another process did so already; its new name, or empty.
+def set_aside(path: str, seen: tuple[int, int] | None, prefix: str = DAMAGED) -> str:
+    """Renames a damaged database, unless another process did so already; its new name, or empty.
 
     Raises OSError.
     """
@@ -402,22 +412,22 @@ def set_aside(path: str, seen: tuple[int, int] | None) -> str:
         if seen is None or file_identity(path) != seen:
             return ""
         time = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-        aside = os.path.join(os.path.dirname(path), f"{DAMAGED}{time}.db")
+        aside = os.path.join(os.path.dirname(path), f"{prefix}{time}.db")
         # The database last: until then a process that stops in the middle leaves a damaged one,
         # which will be set aside again, and never a fresh one beside an old log.
         for end in (*_COMPANIONS, ""):
             with suppress(FileNotFoundError):
                 os.rename(path + end, aside + end)
-        _remove_oldest(directory)
+        _remove_oldest(directory, prefix)
     finally:
         os.close(lock)
     return aside
 
 
-def _remove_oldest(directory: str) -> None:
+def _remove_oldest(directory: str, prefix: str) -> None:
     """A file that is damaged again and again must not fill the disk."""
     damaged = sorted(
-        name for name in os.listdir(directory) if name.startswith(DAMAGED) and name.endswith(".db")
+        name for name in os.listdir(directory) if name.startswith(prefix) and name.endswith(".db")
     )
     for name in damaged[:-_DAMAGED_KEPT]:
         for end in (*_COMPANIONS, ""):
