@@ -20,7 +20,7 @@ from hookline import registry
 from hookline.cli import matrix
 from hookline.config.schema import config_schema
 from hookline.model.answers import Answer
-from hookline.model.derivation import DERIVATIONS, find_coverage
+from hookline.model.derivation import COUNTED, DERIVATIONS, find_coverage
 from hookline.model.events import EVENTS, AnyEvent, Event
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -99,7 +99,8 @@ def _list_derived() -> Iterator[str]:
     yield "|---|---|" + "---|" * len(names)
     marks = {"native": "●", "derived": "○", "none": "–"}
     for each in DERIVATIONS:
-        sources = " or ".join(f"`{source}`" for source in each.sources) or "silence"
+        usual = "what a builtin counts" if each.event in COUNTED else "silence"
+        sources = " or ".join(f"`{source}`" for source in each.sources) or usual
         cells = [
             marks[find_coverage(each.event, registry.dialect(name).support).how] for name in names
         ]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hookline.model.installing import Installer
 
 __all__ = [
+    "announced",
     "builtin",
     "builtin_names",
     "delivered",
@@ -174,6 +175,18 @@ def builtin(name: str) -> BuiltinModule:
     if found is None:
         raise UnknownNameError("builtin", name, builtin_names())
     return cast(BuiltinModule, found)
+
+
+@cache
+def announced() -> Mapping[str, tuple[str, ...]]:
+    """The events that builtins of other packages announce, and which do."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, tuple[str, ...]] = {}
+    for entry in entry_points(group="hookline.builtin"):
+        for event in getattr(entry.load(), "FIRES", ()):
+            found[event] = (*found.get(event, ()), entry.name)
+    return found
 
 
 @cache

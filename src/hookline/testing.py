@@ -164,7 +164,9 @@ def run_script(
         assert not handler.instant
         caller = Caller(env=app.env, project_dir=hook.project_dir)
         call = Call(event, hook, caller, Match(), timeout)
-        return _run(lambda: handler.run(call))
+        said = _run(lambda: handler.run(call))
+        assert isinstance(said, Answer)  # as programs answer
+        return said
 
 
 def _assert(outcome: Outcome, verdict: Verdict, reason: str | None) -> None:

@@ -7,6 +7,7 @@ from hookline import registry
 from hookline.installing.records import Records
 from hookline.installing.status import is_installed
 from hookline.model.coverage import HookCoverage, cover_hook
+from hookline.model.derivation import COUNTED
 from hookline.model.errors import Problem
 from hookline.model.hook import Hook
 from hookline.model.installing import Machine
@@ -42,7 +43,8 @@ def cover_on(hook: Hook, support: Support, left_out: Mapping[str, str]) -> HookC
         effect, all_of = getattr(module, "EFFECT", ""), getattr(module, "ALL_OF", ())
     elif hook.handler.kind == "rule" and _VERDICTS.isdisjoint(values):
         effect = "context"
-    return cover_hook(hook, support, left_out, effect=effect, all_of=all_of)
+    announced = {} if COUNTED.isdisjoint(hook.events) else registry.announced()
+    return cover_hook(hook, support, left_out, announced, effect=effect, all_of=all_of)
 
 
 def summarise(found: Sequence[HookCoverage]) -> str:
@@ -81,9 +83,10 @@ def explain_gap(covered: HookCoverage) -> Problem:
 
 def explain_death(hook: Hook) -> Problem | None:
     """Why no agent fires a hook on any of its events; None where one does."""
-    covered = [cover(hook, agent) for agent in agents()]
+    covered = [cover_on(hook, registry.dialect(agent).support, {}) for agent in agents()]
     meant = [each for each in covered if each.fires != "unmeant"]
-    if any(each.fires != "none" for each in meant):
+    # What builtins count, one of another package may announce anywhere.
+    if any(each.fires != "none" for each in meant) or not COUNTED.isdisjoint(hook.events):
         return None
     # Programs of a person's own fire what they like, where the hook names them.
     others = ["canonical", *entry_points(group="hookline.dialects").names]

@@ -4,19 +4,27 @@ The engine knows the laws and nothing else: not where hooks come from, how a han
 or what a platform can say.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import monotonic, perf_counter_ns
 from typing import Any, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.merge import disagreements, drop_overwritten, fit, merge
+from hookline.engine.merge import (
+    disagreements,
+    drop_overwritten,
+    find_news,
+    fit,
+    fit_beside,
+    merge,
+)
 from hookline.engine.plan import Bound, Tier, plan
 from hookline.model.answers import (
     BLOCKING,
     NOT_ASKED,
     PASS,
+    Announcement,
     Answer,
     Rewrite,
     Verdict,
@@ -37,6 +45,7 @@ __all__ = ["Engine"]
 # A handler ends itself at its deadline; this is for one that does not.
 _BACKSTOP = 0.3
 _ANY = Match()
+_NO_MOMENTS: Mapping[str, Mapping[str, Any]] = {}
 # As much of an id as tells events apart, and as a person would type: a client's begins with ten
 # digits of time, and agents do several things in one millisecond.
 _ID = 16
@@ -98,13 +107,20 @@ class Engine:
         return self._conclude(event, trail)
 
     async def extend(
-        self, outcome: Outcome, event: Event, caller: Caller, *, ended: bool = False
+        self,
+        outcome: Outcome,
+        event: Event,
+        caller: Caller,
+        *,
+        ended: bool = False,
+        told: Sequence[Run] | None = None,
     ) -> Outcome:
         """The outcome with what hooks say of a further event of the same moment.
 
-        A hook that has run is not asked twice. ``ended``: only hooks that always run are asked.
+        A hook that has run is not asked twice, unless ``told`` are all that heard of this before.
+        ``ended``: only hooks that always run are asked.
         """
-        ran = {id(run.hook) for run in outcome.runs}
+        ran = {id(run.hook) for run in (outcome.runs if told is None else told)}
         trail = _Trail(event, [], [], [], ended)
         for tier in self._plan.get(type(event), ()):
             hooks = [
@@ -117,6 +133,7 @@ class Engine:
         if not added.runs:
             return outcome
         changes = [*outcome.substitutions, *added.substitutions]
+        added = replace(added, answer=fit_beside(added.answer, outcome.event, changes))
         merged = self._limit(merge((outcome.answer, added.answer)), changes)
         return replace(
             outcome,
@@ -216,7 +233,7 @@ class Engine:
                 run, answer = self._fitted(unsettled, trail, table)
             run = replace(run, rejudged=True)
             trail.runs.append(run)
-            news = _news(answer, earlier.get(id(run.hook), PASS))
+            news = find_news(answer, earlier.get(id(run.hook), PASS))
             if news is not PASS:
                 trail.said.append((run, news))
 
@@ -274,7 +291,7 @@ def _run_instant(hooks: Sequence[Bound], event: Event, caller: Caller) -> tuple[
     quiet = True
     started = perf_counter_ns()
     for bound in hooks:
-        failed = None
+        failed, moments = None, _NO_MOMENTS
         try:
             if bound.match is not None and bound.match.find(event, caller) is None:
                 continue
@@ -282,14 +299,14 @@ def _run_instant(hooks: Sequence[Bound], event: Event, caller: Caller) -> tuple[
             answer = bound.answer(event, caller)
             if answer is not PASS:
                 quiet = False
-                _check_type(answer)
+                answer, moments = _open_answer(answer)
         except KeyboardInterrupt:
             raise
         except BaseException as exc:  # a hook that calls sys.exit() has failed, no more than that
             failed, answer = _explain_failure(bound.hook, event, exc)
             quiet = False
         now = perf_counter_ns()
-        runs.append(Run(bound.hook, answer, now - started, failed, event))
+        runs.append(Run(bound.hook, answer, now - started, failed, event, moments=moments))
         started = now
     return runs, quiet
 
@@ -330,7 +347,7 @@ async def _run_waiting(due: _Due) -> Run | None:
 
     hook, handler, event, caller = due.bound.hook, due.bound.handler, due.event, due.caller
     assert not handler.instant
-    failed = None
+    failed, moments = None, _NO_MOMENTS
     try:
         left = hook.timeout if caller.deadline is None else caller.deadline - monotonic()
         timeout = min(hook.timeout, left)
@@ -340,19 +357,24 @@ async def _run_waiting(due: _Due) -> Run | None:
             answer = await handler.run(Call(event, hook, caller, due.match, timeout))
         if answer is NOT_ASKED:
             return None
-        _check_type(answer)
+        answer, moments = _open_answer(answer)
     except KeyboardInterrupt:
         raise
     except BaseException as exc:
         if isinstance(exc, asyncio.CancelledError) and _is_cancelled():
             raise  # it is the event that was given up, not the hook that failed
         failed, answer = _explain_failure(hook, event, exc)
-    return Run(hook, answer, perf_counter_ns() - due.started, failed, event)
+    took = perf_counter_ns() - due.started
+    return Run(hook, answer, took, failed, event, moments=moments)
 
 
-def _check_type(answer: object) -> None:
+def _open_answer(said: object) -> tuple[Answer, Mapping[str, Mapping[str, Any]]]:
+    answer, moments = said, _NO_MOMENTS
+    if type(said) is Announcement:
+        answer, moments = said.answer, said.moments
     if type(answer) is not Answer:
         raise HandlerAnswerError(f"answered with a {type(answer).__name__}, not an Answer")
+    return answer, moments
 
 
 def _is_cancelled() -> bool:
@@ -371,21 +393,6 @@ def _unsettled(run: Run) -> Answer:
     )
     reason = f"{run.answer.reason}\n{why}" if verdict is run.answer.verdict else why
     return Answer(verdict=verdict, reason=reason)
-
-
-def _news(answer: Answer, earlier: Answer) -> Answer:
-    """What a second judgement adds to the first one of the same hook."""
-    if answer is PASS:
-        return PASS
-    fields: dict[str, Any] = {
-        "context": tuple(text for text in answer.context if text not in earlier.context),
-        "notice": tuple(text for text in answer.notice if text not in earlier.notice),
-    }
-    # The first allow was for another input, so this one is news.
-    said_before = (answer.verdict, answer.reason) == (earlier.verdict, earlier.reason)
-    if said_before and answer.verdict is not Verdict.ALLOW:
-        fields |= {"verdict": Verdict.PASS, "reason": ""}
-    return replace(answer, **fields)
 
 
 def _with_one_reason(answer: Answer, run: Run, said: set[Verdict]) -> Answer:

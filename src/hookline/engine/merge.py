@@ -11,7 +11,7 @@ from hookline.model.events import Event, ToolEvent
 from hookline.model.outcome import Run, Substitution
 from hookline.model.tools import ToolKind
 
-__all__ = ["disagreements", "drop_overwritten", "fit", "merge"]
+__all__ = ["disagreements", "drop_overwritten", "find_news", "fit", "fit_beside", "merge"]
 
 # Pass is the identity: it says nothing. Allow is a grant, and outvoted by any ask, deny or halt.
 _WEIGHT = {
@@ -99,6 +99,15 @@ def fit(answer: Answer, event: Event) -> tuple[Answer, list[Substitution]]:
     return answer, changed
 
 
+def fit_beside(answer: Answer, event: Event, changed: list[Substitution]) -> Answer:
+    """What was said of a derived event, as far as the event that it goes out with can take it."""
+    if answer.verdict is Verdict.DENY and event.continues:
+        # Here a deny would keep the agent going, and this one was to hold it back.
+        answer = _as_text(answer, (answer.reason,), event, "deny", changed)
+        return replace(answer, verdict=Verdict.PASS, reason="")
+    return _fit_verdict(answer, event, changed)
+
+
 def _check_rewrite(rewrite: Rewrite, event: Event) -> None:
     if rewrite is NO_REWRITE:
         return
@@ -146,6 +155,21 @@ def _as_text(
         return replace(answer, context=(*answer.context, *texts))
     changed.append(Substitution(was, "notice", why))
     return replace(answer, notice=(*answer.notice, *texts))
+
+
+def find_news(answer: Answer, earlier: Answer) -> Answer:
+    """What a second judgement adds to the first one of the same hook."""
+    if answer is PASS:
+        return PASS
+    fields: dict[str, Any] = {
+        "context": tuple(text for text in answer.context if text not in earlier.context),
+        "notice": tuple(text for text in answer.notice if text not in earlier.notice),
+    }
+    # The first allow was for another input, so this one is news.
+    said_before = (answer.verdict, answer.reason) == (earlier.verdict, earlier.reason)
+    if said_before and answer.verdict is not Verdict.ALLOW:
+        fields |= {"verdict": Verdict.PASS, "reason": ""}
+    return replace(answer, **fields)
 
 
 def drop_overwritten(said: Sequence[tuple[Run, Answer]]) -> list[tuple[Run, Answer]]:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from hookline.app import App
 from hookline.explaining.cases import Case
 from hookline.explaining.recorded import answer_of, file_of
-from hookline.model.answers import PASS, Answer
+from hookline.model.answers import PASS, Announcement, Answer
 from hookline.model.errors import HandlerError, HooklineError
 from hookline.model.events import Event
 from hookline.model.hook import Hook
@@ -222,7 +222,7 @@ class _Careful:
         self._care = care
         self._made = made
 
-    async def run(self, call: Call) -> Answer:
+    async def run(self, call: Call) -> Answer | Announcement:
         if call.event.event_id() in self._care.acts:
             return self._asked.said_by(self._hook, call.event)
         if self._care.moment:

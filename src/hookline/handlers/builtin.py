@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 from msgspec import ValidationError, convert
 from msgspec.structs import replace
 
-from hookline.model.answers import Answer
+from hookline.model.answers import Announcement, Answer
 from hookline.model.errors import (
     HandlerCrashed,
     HandlerError,
@@ -30,7 +30,7 @@ KEYS: Mapping[str, Any] = {"use": str}
 EXTRA_KEYS: Mapping[str, Any] = {"with": dict[str, Any]}
 COMBINES: bool = False
 
-_Function = Callable[[Event, Caller], Answer]
+_Function = Callable[[Event, Caller], Answer | Announcement]
 
 
 def check(values: Mapping[str, Any], hook: Hook, services: Services) -> Sequence[KeyProblem]:
@@ -64,7 +64,7 @@ def _as_placed(function: _Function, hook: Hook) -> _Function:
     if start is None or not (start.directory or start.variables):
         return function
 
-    def placed(event: Event, caller: Caller) -> Answer:
+    def placed(event: Event, caller: Caller) -> Answer | Announcement:
         cwd = os.path.join(event.cwd, hook.directory) if start.directory else event.cwd
         env = {**caller.env, **start.variables}
         return function(replace(event, cwd=cwd), replace(caller, env=env))
@@ -90,7 +90,7 @@ class Waiting:
     def __init__(self, function: _Function) -> None:
         self._function = function
 
-    async def run(self, call: Call) -> Answer:
+    async def run(self, call: Call) -> Answer | Announcement:
         """The builtin's answer; its caller's deadline is cut to this run's."""
         import asyncio  # slow to load, and most builtins do not wait
 

@@ -13,6 +13,7 @@ __all__ = [
     "NOT_ASKED",
     "NO_REWRITE",
     "PASS",
+    "Announcement",
     "Answer",
     "Rewrite",
     "Verdict",
@@ -119,6 +120,15 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
 
 
 PASS = Answer()
+
+
+class Announcement(Struct, frozen=True):
+    """An answer of a builtin that has also found moments which the platform may not tell."""
+
+    answer: Answer
+    moments: Mapping[str, Mapping[str, Any]]
+    """The ids of canonical events, and of each the values of its own fields."""
+
 
 NOT_ASKED = Answer()
 """In place of an answer: the hook turned out not to be for this event, so it did not run."""

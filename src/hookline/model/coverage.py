@@ -1,6 +1,6 @@
 """What becomes of a hook on a platform, and if nothing does, why; pure, from its support table."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -41,17 +41,19 @@ def cover_hook(
     hook: Hook,
     support: Support,
     left_out: Mapping[str, str] = {},
+    announced: Mapping[str, Sequence[str]] = {},
     *,
     effect: str = "",
     all_of: Collection[str] = (),
 ) -> HookCoverage:
-    """One hook on one platform; for ``left_out`` see find_coverage.
+    """One hook on one platform; for ``left_out`` and ``announced`` see find_coverage.
 
     ``effect`` is the cell of the support table that the hook is for. Those of its events that are
     in ``all_of`` have to fire; where none are, one event is enough.
     """
     is_its_own, is_builtin = support.id in hook.run_by, hook.handler.kind == "builtin"
-    found = {e: find_coverage(e, support, {} if is_its_own else left_out) for e in hook.events}
+    left_out = {} if is_its_own else left_out
+    found = {e: find_coverage(e, support, left_out, announced) for e in hook.events}
     needed = {event: found[event] for event in all_of if event in found}
     choose, needed = (max, needed) if needed else (min, found)
     covered = HookCoverage(

@@ -4,14 +4,14 @@ A hook fires wherever its moment exists, whatever the platform calls it. Data an
 ``pipeline/derivation.py`` makes the events.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
 from hookline.model.support import Support
 
-__all__ = ["DERIVATIONS", "Coverage", "Derivation", "find_coverage", "needs_derivation"]
+__all__ = ["COUNTED", "DERIVATIONS", "Coverage", "Derivation", "find_coverage", "needs_derivation"]
 
 
 class Derivation(Struct, frozen=True):
@@ -24,6 +24,8 @@ class Derivation(Struct, frozen=True):
     """What must be so, for people: ``from SOURCE, when …``."""
     beside_own: bool = False
     """Also where the platform has an event of its own, which then comes for other calls only."""
+    found_by: tuple[str, ...] = ()
+    """The builtins of ours that announce it, where it follows from what they count."""
 
 
 DERIVATIONS = (
@@ -45,8 +47,13 @@ DERIVATIONS = (
     Derivation(
         "session_end", (), "when the agent's process is gone, or after 30 minutes without an event"
     ),
+    Derivation("budget_exceeded", (), ""),
+    Derivation("loop_detected", (), ""),
 )
 """In the order in which they fire."""
+
+COUNTED = frozenset({"budget_exceeded", "loop_detected"})
+"""Those that follow from no other event, but from what builtins count."""
 
 # They bring something only where they say that the tool failed.
 _OF_TOOLS = frozenset({"post_tool_use", "post_tool_use_failure"})
@@ -74,10 +81,16 @@ def needs_derivation(derivation: Derivation, support: Support) -> bool:
     return derivation.beside_own or not told
 
 
-def find_coverage(event: str, support: Support, left_out: Mapping[str, str] = {}) -> Coverage:
+def find_coverage(
+    event: str,
+    support: Support,
+    left_out: Mapping[str, str] = {},
+    announced: Mapping[str, Sequence[str]] = {},
+) -> Coverage:
     """How hooks on a canonical event fire on a platform.
 
-    ``left_out``: native events on which hookline is not installed there, and why.
+    ``left_out``: native events on which hookline is not installed there, and why. ``announced``:
+    events that builtins from elsewhere announce, and which do.
     """
     own = _natives(event, support)
     heard = tuple(name for name in own if name not in left_out)
@@ -86,19 +99,36 @@ def find_coverage(event: str, support: Support, left_out: Mapping[str, str] = {}
     if own:
         return Coverage("none", own, f"hookline is not installed on {own[0]}: {left_out[own[0]]}")
     derivation = _BY_EVENT.get(event)
-    if derivation is not None:
-        by = tuple(
-            name
-            for source in derivation.sources
-            if support.tells_failure or source not in _OF_TOOLS
-            for name in _natives(source, support)
-            if name not in left_out
-        )
-        if by or not derivation.sources or event == "error":
-            return Coverage("derived", by, derivation.when)
-        if _OF_TOOLS.intersection(derivation.sources):
-            return Coverage("none", why=f"{support.client} does not say that a tool failed")
-    return Coverage("none", why=f"{support.client} has no event for {event}")
+    if derivation is None or event in COUNTED:
+        names = (*derivation.found_by, *announced.get(event, ())) if derivation else ()
+        if names:
+            return Coverage("derived", (), f"when {' or '.join(names)} finds it")
+        return Coverage("none", why=f"{support.client} has no event for {event}")
+    by = tuple(
+        name
+        for source in derivation.sources
+        if source not in _OF_TOOLS or (support.tells_failure and _tells_alone(source, support))
+        if source != "session_start" or support.tells_resume
+        for name in _natives(source, support)
+        if name not in left_out
+    )
+    if event == "error" and not by:
+        return Coverage("derived", (), "when a hook failed")
+    if by or event == "session_end":
+        return Coverage("derived", by, derivation.when)
+    if event == "session_resume" and not _natives("session_end", support):
+        return Coverage("derived", (), "when it speaks again after it was taken to be over")
+    what = f"has no event for {event}"
+    if _OF_TOOLS.intersection(derivation.sources):
+        what = "does not say that a tool failed"
+    elif event == "session_resume" and not support.tells_resume:
+        what = "does not say that a session is resumed"
+    return Coverage("none", why=f"{support.client} {what}")
+
+
+def _tells_alone(source: str, support: Support) -> bool:
+    """Whether this event tells of failed tools: what succeeds has its own where failures have."""
+    return source != "post_tool_use" or not _natives("post_tool_use_failure", support)
 
 
 def _natives(event: str, support: Support) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ __all__ = [
     "carry",
     "closed",
     "combined",
+    "is_own_follow_up",
     "is_persons_prompt",
     "latched",
     "on_event",
@@ -74,13 +75,17 @@ def is_persons_prompt(event: Event) -> bool:
     return isinstance(event, UserPromptSubmit) and not (event.agent.depth or event.automatic)
 
 
+def is_own_follow_up(memory: SessionMemory, event: UserPromptSubmit) -> bool:
+    """Whether this prompt is what a hook said to go on with, as clients pass it on."""
+    return bool(memory.last_follow_up) and memory.last_follow_up in event.prompt
+
+
 def on_event(memory: SessionMemory, event: Event, *, has_stop_flag: bool) -> SessionMemory:
     """The memory as it is when this event arrives."""
     if isinstance(event, UserPromptSubmit):
         if not is_persons_prompt(event):
             return memory
-        ours = bool(memory.last_follow_up) and memory.last_follow_up in event.prompt
-        if ours:
+        if is_own_follow_up(memory, event):
             return memory
         if memory.latch and memory.holds_prompt:
             return replace(memory, holds_prompt=False)

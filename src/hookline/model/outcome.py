@@ -1,6 +1,6 @@
 """What the engine concluded, who said what on the way, and what goes back to the platform."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct, to_builtins
@@ -35,6 +35,8 @@ class Run(Struct, frozen=True):
     """On the platform this hook was written for, a later one's answer took the place of this."""
     files: str = ""
     """A digest of the files that it ran, where that is known."""
+    moments: Mapping[str, Mapping[str, Any]] = {}
+    """What a builtin found beside its answer: see ``Announcement``."""
 
     @property
     def counts(self) -> bool:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import sqlite3
     from contextlib import AbstractContextManager
 
-    from hookline.model.answers import Answer
+    from hookline.model.answers import Announcement, Answer
     from hookline.model.denials import Denial
     from hookline.model.events import Event
     from hookline.model.hook import Hook, Layer
@@ -31,6 +31,7 @@ __all__ = [
     "CleaningBuiltin",
     "Client",
     "Dialect",
+    "FindingBuiltin",
     "Handler",
     "HandlerModule",
     "InstantHandler",
@@ -118,7 +119,7 @@ class InstantHandler(Protocol):
 
     instant: ClassVar[Literal[True]]
 
-    def answer(self, event: "Event", caller: Caller) -> "Answer":
+    def answer(self, event: "Event", caller: Caller) -> "Answer | Announcement":
         """The answer. Raises HandlerError, or anything at all, when it fails."""
 
 
@@ -127,7 +128,7 @@ class WaitingHandler(Protocol):
 
     instant: ClassVar[Literal[False]]
 
-    async def run(self, call: Call) -> "Answer":
+    async def run(self, call: Call) -> "Answer | Announcement":
         """The answer, within ``call.timeout``. Raises HandlerError when it fails."""
 
 
@@ -263,7 +264,7 @@ class BuiltinModule(Protocol):
     GUARD: bool
     Options: type[Struct]
 
-    def make(self, options: Any) -> "Callable[[Event, Caller], Answer]":
+    def make(self, options: Any) -> "Callable[[Event, Caller], Answer | Announcement]":
         """The function that answers."""
 
 
@@ -272,6 +273,13 @@ class CleaningBuiltin(BuiltinModule, Protocol):
 
     def clean_answer(self, answer: "Answer", options: Mapping[str, Any]) -> "Answer":
         """The answer as it may be stored and sent."""
+
+
+class FindingBuiltin(BuiltinModule, Protocol):
+    """A builtin that finds moments, by counting, which platforms do not tell."""
+
+    FIRES: tuple[str, ...]
+    """The events that it announces; users' hooks on them run beside the event that it judged."""
 
 
 class LearningBuiltin(BuiltinModule, Protocol):

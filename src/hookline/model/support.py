@@ -81,6 +81,8 @@ class Support(Struct, frozen=True, kw_only=True):
     """Whether stop events tell that a continuation is under way."""
     tells_failure: bool = True
     """Whether what comes after a tool says that it failed."""
+    tells_resume: bool = True
+    """Whether what begins a session says that it is an earlier one."""
     beyond: tuple[str, ...] = ()
     """What no hook reaches on this client, a sentence each."""
 

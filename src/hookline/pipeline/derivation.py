@@ -2,8 +2,8 @@
 
 What their hooks say goes out with the event that the platform sent. Some moments are there with the
 event (a turn begins with its prompt); others come of what was answered (a turn ends, unless a hook
-keeps the agent going). What is counted rather than told, such as a budget that is used up, is fired
-here too. Most configs have no hook for any of them, and then nothing is made.
+keeps the agent going). What is counted rather than told, such as a budget that is used up, a
+builtin announces with its answer. Most configs have no hook for any of these, and nothing is made.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from hookline import registry
 from hookline.engine.engine import Engine
 from hookline.model.answers import Verdict
-from hookline.model.derivation import DERIVATIONS, needs_derivation
+from hookline.model.derivation import COUNTED, DERIVATIONS, needs_derivation
 from hookline.model.events import (
     EVENTS,
     AgentStart,
@@ -38,8 +38,8 @@ from hookline.model.events import (
     UserPromptSubmit,
 )
 from hookline.model.hook import OnError
-from hookline.model.memory import SessionMemory
-from hookline.model.outcome import Outcome
+from hookline.model.memory import SessionMemory, is_own_follow_up
+from hookline.model.outcome import Outcome, Run
 from hookline.model.ports import Caller, Client
 
 __all__ = ["Moments", "derive", "find_moments", "list_untold"]
@@ -50,7 +50,7 @@ _LONGEST = 2000
 _ERROR = Error.event_id()
 _ENDS = frozenset({SessionEnd.event_id(), SessionResume.event_id()})
 # What may come with any event, as the session remembers; errors do when one of our hooks failed.
-_FOLLOW_ANY = _ENDS | {PostCompact.event_id()}
+_FOLLOW_ANY = _ENDS | COUNTED | {PostCompact.event_id()}
 _NOTHING: frozenset[str] = frozenset()
 _FOLLOW = {
     EVENTS[source]: frozenset(each.event for each in DERIVATIONS if source in each.sources)
@@ -106,16 +106,28 @@ class Moments(Struct, frozen=True):
     async def add_beside(self, outcome: Outcome, caller: Caller, memory: SessionMemory) -> Outcome:
         """With what hooks say of the moments that the event brings with it."""
         ended = outcome.verdict >= Verdict.DENY
-        if ended and not isinstance(outcome.event, ToolEvent):
-            return outcome  # what was held back begins nothing
-        for event in self._list_beside(outcome.event, memory):
-            outcome = await self.engine.extend(outcome, event, caller, ended=ended)
+        # What was held back begins nothing.
+        if not ended or isinstance(outcome.event, ToolEvent):
+            for event in self._list_beside(outcome.event, memory):
+                outcome = await self.engine.extend(outcome, event, caller, ended=ended)
+        found = dict(one for run in outcome.runs if run.counts for one in run.moments.items())
+        for name in (each for each in found if each in self.wanted):
+            event = derive(outcome.event, EVENTS[name], **found[name])
+            outcome = await self.engine.extend(outcome, event, caller)
         return outcome
 
     async def add_after(self, outcome: Outcome, caller: Caller) -> Outcome:
         """With what hooks say of the moments that come of the answer."""
         for event in self._list_after(outcome):
             outcome = await self.engine.extend(outcome, event, caller)
+        if _ERROR in self.engine.heard and not isinstance(outcome.event, Error):
+            failed = [run for run in outcome.runs if _has_failed(run)]
+            said = [*self._list_errors(outcome.event), *map(_describe_failure, failed)]
+            if said:
+                text = "\n".join(message for message, _ in said)
+                error = derive(outcome.event, Error, message=text, where=said[0][1])
+                # Of a failed tool who ran has heard; of a failed hook only that hook itself.
+                outcome = await self.engine.extend(outcome, error, caller, told=failed or None)
         return outcome
 
     def remember(self, memory: SessionMemory, outcome: Outcome) -> SessionMemory:
@@ -135,7 +147,7 @@ class Moments(Struct, frozen=True):
         agent = event.agent
         made: list[Event] = []
         match event:
-            case UserPromptSubmit() if not agent.depth:
+            case UserPromptSubmit() if not (agent.depth or is_own_follow_up(memory, event)):
                 if self.first:
                     made.append(derive(event, SessionStart, source="startup"))
                 made += [derive(event, AgentStart), derive(event, TurnStart)]
@@ -150,7 +162,7 @@ class Moments(Struct, frozen=True):
                 tool = event.tool
                 output = event.error if tool.output is None else tool.output
                 made.append(derive(event, PostToolUse, tool=replace(tool, ok=False, output=output)))
-        if memory.over and not isinstance(event, SessionStart):
+        if memory.over and not any(isinstance(each, SessionResume) for each in made):
             made.insert(0, derive(event, SessionResume, source="silence"))
         if (agent.id or agent.name) in memory.compacting and self._carries_text(event):
             made.append(derive(event, PostCompact))
@@ -163,11 +175,6 @@ class Moments(Struct, frozen=True):
                 yield derive(event, TurnEnd, reason="error")
             elif isinstance(event, Stop) and not (outcome.answer.follow_up and self._continues()):
                 yield derive(event, TurnEnd, reason="normal")
-        if _ERROR in self.engine.heard and not isinstance(event, Error):
-            said = [*self._list_errors(event), *_list_failures(outcome)]
-            if said:
-                text = "\n".join(message for message, _ in said)
-                yield derive(event, Error, message=text, where=said[0][1])
 
     def _list_errors(self, event: Event) -> Iterator[tuple[str, str]]:
         """What failed outside of hookline, and where."""
@@ -192,8 +199,9 @@ class Moments(Struct, frozen=True):
         return any(row.event == Stop.event_id() and row.can("follow_up") for row in rows)
 
 
-def _list_failures(outcome: Outcome) -> Iterator[tuple[str, str]]:
-    """Which hooks failed, and where."""
-    for run in outcome.runs:
-        if run.failed and run.counts and run.hook.on_error is not OnError.IGNORE:
-            yield f"hook `{run.hook.name}` failed: {run.failed}", run.hook.name
+def _has_failed(run: Run) -> bool:
+    return bool(run.failed) and run.counts and run.hook.on_error is not OnError.IGNORE
+
+
+def _describe_failure(run: Run) -> tuple[str, str]:
+    return f"hook `{run.hook.name}` failed: {run.failed}", run.hook.name

@@ -7,13 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
 from hookline import registry
 from hookline.app import App
+from hookline.model.answers import PASS, Announcement, deny
 from hookline.model.derivation import DERIVATIONS, find_coverage
 from hookline.model.events import EVENTS
+from hookline.model.events.base import Budget
+from hookline.model.memory import SessionMemory
 from hookline.model.outcome import Outcome
 from hookline.pipeline.judge import judge
+from hookline.store.sessions import SessionMemories
 
 # What each client sends, and which of its events stand for the moments below.
 CLIENTS: dict[str, dict[str, str]] = {
@@ -222,3 +227,103 @@ def test_nothing_is_derived_that_the_platform_tells_itself(name: str, dialect: s
     coverage = find_coverage(name, support)
     assert (coverage.how == "native") == bool(native)
     assert name in EVENTS
+
+
+class Meter:
+    """A builtin of another package: it finds a loop in every call, and a budget used up."""
+
+    EVENTS = ("pre_tool_use", "stop", "user_prompt_submit")
+    PRIORITY = 20
+    GUARD = True
+    FIRES = ("loop_detected", "budget_exceeded")
+
+    class Options(Struct):
+        blocks: bool = False
+
+    @staticmethod
+    def make(options: Any) -> Any:
+        found = {"loop_detected": {}, "budget_exceeded": {"budget": Budget(used_tokens=7)}}
+        return lambda event, caller: Announcement(deny("no") if options.blocks else PASS, found)
+
+
+@pytest.fixture
+def meter(monkeypatch: pytest.MonkeyPatch) -> None:
+    bundled = registry.builtin
+
+    def find(name: str) -> Any:
+        return Meter if name == "meter" else bundled(name)
+
+    monkeypatch.setattr(registry, "builtin", find)
+
+
+@pytest.mark.usefixtures("meter")
+class TestAMomentThatABuiltinFinds:
+    HOOKS = f"  - {{use: meter}}\n  - {{on: budget_exceeded, run: '{LOG}'}}\n"
+
+    @pytest.mark.parametrize("dialect", CLIENTS)
+    def test_runs_the_hooks_on_it_once_beside_the_event_that_was_judged(
+        self, dialect: str, tmp_path: Path
+    ) -> None:
+        session = Session(tmp_path, self.HOOKS)
+        session.fire(dialect, CLIENTS[dialect]["prompt"], prompt="go")
+        (event,) = session.log()
+        assert (event["event"], event["derived_from"]) == ("budget_exceeded", "user_prompt_submit")
+        assert (event["budget"]["used_tokens"], event["session_id"]) == (7, "s1")
+
+    def test_is_told_also_where_the_builtin_denies(self, tmp_path: Path) -> None:
+        session = Session(tmp_path, self.HOOKS.replace("meter}", "meter, with: {blocks: true}}"))
+        outcome = session.fire("claude-code", "PreToolUse", **FAILED, tool_use_id="t")
+        assert (outcome.verdict, len(session.log())) == ("deny", 1)
+
+    def test_is_not_fired_where_the_platform_tells_it(self, tmp_path: Path) -> None:
+        session = Session(tmp_path, self.HOOKS)
+        session.fire("basecoat", "UserPromptSubmitted", prompt="go", timestamp="x")
+        assert session.log() == []
+
+    def test_can_deny_what_the_event_can_deny(self, tmp_path: Path) -> None:
+        session = Session(tmp_path, "  - {use: meter}\n  - {on: budget_exceeded, deny: spent}\n")
+        outcome = session.fire("claude-code", "PreToolUse", **FAILED, tool_use_id="t")
+        assert (outcome.verdict, outcome.reason) == ("deny", "spent")
+
+    def test_keeps_no_agent_going_by_its_deny(self, tmp_path: Path) -> None:
+        session = Session(tmp_path, "  - {use: meter}\n  - {on: budget_exceeded, deny: spent}\n")
+        answer = session.fire("claude-code", "Stop").answer
+        assert (answer.verdict, answer.follow_up, answer.notice) == ("pass", (), ("spent",))
+
+    def test_is_not_fired_by_one_that_only_observes(self, tmp_path: Path) -> None:
+        session = Session(tmp_path, self.HOOKS.replace("meter}", "meter, mode: observe}"))
+        session.fire("claude-code", "Stop")
+        assert session.log() == []
+
+
+def test_a_turn_goes_on_with_what_a_hook_wants_done_next(tmp_path: Path) -> None:
+    hooks = "  - {on: stop, deny: go on}\n"
+    hooks += f"  - {{on: [turn_start, agent_start], run: '{LOG}'}}\n"
+    session = Session(tmp_path, hooks)
+    session.fire("gemini", "BeforeAgent", prompt="hello")
+    session.fire("gemini", "AfterAgent")
+    session.fire("gemini", "BeforeAgent", prompt="go on")
+    assert len(session.log()) == 1
+
+
+def test_a_hook_that_fails_as_a_turn_ends_is_an_error(tmp_path: Path) -> None:
+    hooks = f"  - {{name: broken, on: turn_end, run: exit 3}}\n  - {{on: error, run: '{LOG}'}}\n"
+    session = Session(tmp_path, hooks)
+    session.fire("claude-code", "Stop")
+    assert [event["where"] for event in session.log()] == ["broken"]
+
+
+def test_a_hook_for_an_event_and_for_errors_hears_that_another_failed(tmp_path: Path) -> None:
+    hooks = "  - {name: broken, on: [stop, error], run: exit 3}\n"
+    hooks += f"  - {{on: [stop, error], run: '{LOG}'}}\n"
+    session = Session(tmp_path, hooks)
+    session.fire("claude-code", "Stop")
+    assert sorted(event["event"] for event in session.log()) == ["error", "stop"]
+
+
+def test_a_session_taken_to_be_over_is_resumed_also_by_its_start(tmp_path: Path) -> None:
+    session = Session(tmp_path, "  - {on: session_resume, context: again}\n")
+    memories = SessionMemories(str(tmp_path / "state"))
+    memories.write("vscode:s1", SessionMemory(), SessionMemory(over=True))
+    assert derived(session.fire("vscode", "SessionStart", source="new")) == ["session_resume"]
+    assert derived(session.fire("vscode", "UserPromptSubmit", prompt="go")) == []
