@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from hookline.model.errors import HooklineError
+from hookline.store import tool_calls
 from hookline.store.journal.database import (
     connect,
     describe_error,
@@ -28,7 +29,7 @@ _DAMAGED = "state-damaged-"
 # An agent waits for it. Each transaction takes well below a millisecond.
 _BUSY_MS = 500
 
-MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = ()
+MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (tool_calls.add_tables,)
 
 
 class StateDatabase:

@@ -1,0 +1,72 @@
+"""Finds an agent that repeats itself without getting anywhere, warns it, and then holds it back.
+
+Judges calls and what came of them: the third identical failure within six minutes, other
+repetitions by the sixth, calls in turn whose outcomes stay the same, compaction again and again.
+Waiting, polling and tests with edits between them are no loops. See docs/loop-guard.md.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from hookline.model.answers import PASS, Answer
+from hookline.model.events import (
+    Event,
+    LoopDetected,
+    PreCompact,
+    SessionEnd,
+    ToolEvent,
+    UserPromptSubmit,
+)
+from hookline.model.ports import Caller
+
+EVENTS: tuple[str, ...] = (
+    *("pre_tool_use", "post_tool_use", "post_tool_use_failure"),
+    *("pre_compact", "user_prompt_submit", "session_end"),
+)
+# After all that rewrite a call: what is held back is the call that would be made.
+PRIORITY: int = 95
+# It holds back what is of no use, not what is dangerous: when it fails, the agent goes on.
+GUARD: bool = False
+ALL_OF: tuple[str, ...] = ("pre_tool_use", "post_tool_use")
+
+_FIELDS = ("kind", "count", "minutes")
+_HEARD = (ToolEvent, PreCompact, UserPromptSubmit, SessionEnd)
+
+
+class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What counts as a loop, and what is done about it."""
+
+    failures: Annotated[int, Meta(ge=2, le=30)] = 3
+    """How often the same call may fail in the same way."""
+    repeats: Annotated[int, Meta(ge=3, le=40)] = 6
+    """How often the same call may have the same outcome otherwise."""
+    minutes: Annotated[float, Meta(gt=0, le=24 * 60)] = 6
+    """Within how many minutes."""
+    halt: bool = True
+    """Whether the run is stopped when a call that was denied twice comes again."""
+    ignore: tuple[Annotated[str, Meta(min_length=1)], ...] = ()
+    """Globs of commands, or of names of tools, that may be repeated."""
+
+
+def make(options: Options) -> Callable[[Event, Caller], Answer]:
+    """The function that answers."""
+
+    def answer(event: Event, caller: Caller) -> Answer:
+        if not event.session_id or caller.state is None or not isinstance(event, _HEARD):
+            return PASS
+        from hookline.builtin.loop_guard import answering
+
+        return answering.answer(event, caller.state(), options)
+
+    return answer
+
+
+def list_moments(
+    event: Event, answer: Answer
+) -> Iterator[tuple[type[Event], Mapping[str, object]]]:
+    """The loop that an answer is about."""
+    if "kind" in answer.metadata:
+        fields = {name: answer.metadata[name] for name in _FIELDS}
+        yield LoopDetected, {**fields, "message": answer.reason or answer.notice[0]}
