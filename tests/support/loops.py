@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from msgspec import convert
 
 from hookline.builtin import loop_guard
-from hookline.model.answers import Answer, Verdict
+from hookline.model.answers import Announcement, Answer, Verdict
 from hookline.model.events import (
     Agent,
     PostToolUse,
@@ -64,7 +64,8 @@ class LoopingAgent:
         self.said: list[Answer] = []
 
     def fire(self, cls: Any, **fields: Any) -> Answer:
-        answer = self._answer(cls(**self._fixed, time=self.now, **fields), self._caller)
+        said = self._answer(cls(**self._fixed, time=self.now, **fields), self._caller)
+        answer = said.answer if isinstance(said, Announcement) else said
         if answer.verdict is not Verdict.PASS or answer.notice:
             self.said.append(answer)
         return answer

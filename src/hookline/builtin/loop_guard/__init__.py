@@ -5,15 +5,14 @@ repetitions by the sixth, calls in turn whose outcomes stay the same, compaction
 Waiting, polling and tests with edits between them are no loops. See docs/loop-guard.md.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from hookline.model.answers import PASS, Answer
+from hookline.model.answers import PASS, Announcement, Answer
 from hookline.model.events import (
     Event,
-    LoopDetected,
     PreCompact,
     SessionEnd,
     ToolEvent,
@@ -30,8 +29,10 @@ PRIORITY: int = 95
 # It holds back what is of no use, not what is dangerous: when it fails, the agent goes on.
 GUARD: bool = False
 ALL_OF: tuple[str, ...] = ("pre_tool_use", "post_tool_use")
+FIRES: tuple[str, ...] = ("loop_detected",)
+# It remembers what it is asked about.
+ACTS: tuple[str, ...] = EVENTS
 
-_FIELDS = ("kind", "count", "minutes")
 _HEARD = (ToolEvent, PreCompact, UserPromptSubmit, SessionEnd)
 
 
@@ -50,10 +51,10 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Globs of commands, or of names of tools, that may be repeated."""
 
 
-def make(options: Options) -> Callable[[Event, Caller], Answer]:
+def make(options: Options) -> Callable[[Event, Caller], Answer | Announcement]:
     """The function that answers."""
 
-    def answer(event: Event, caller: Caller) -> Answer:
+    def answer(event: Event, caller: Caller) -> Answer | Announcement:
         if not event.session_id or caller.state is None or not isinstance(event, _HEARD):
             return PASS
         from hookline.builtin.loop_guard import answering
@@ -61,12 +62,3 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
         return answering.answer(event, caller.state(), options)
 
     return answer
-
-
-def list_moments(
-    event: Event, answer: Answer
-) -> Iterator[tuple[type[Event], Mapping[str, object]]]:
-    """The loop that an answer is about."""
-    if "kind" in answer.metadata:
-        fields = {name: answer.metadata[name] for name in _FIELDS}
-        yield LoopDetected, {**fields, "message": answer.reason or answer.notice[0]}

@@ -22,7 +22,7 @@ from hookline.builtin.loop_guard.signatures import (
     sign_outcome,
 )
 from hookline.builtin.loop_guard.traits import read_traits
-from hookline.model.answers import PASS, Answer, Verdict
+from hookline.model.answers import PASS, Announcement, Answer, Verdict
 from hookline.model.events import (
     Budget,
     Event,
@@ -50,7 +50,7 @@ _DENIALS = 2
 _COMPACTIONS = 4
 
 
-def answer(event: Event, state: State, options: Options) -> Answer:
+def answer(event: Event, state: State, options: Options) -> Answer | Announcement:
     """The answer. Raises HooklineError when the state cannot be used."""
     actor = Actor.of(event.dialect, event.session_id, event.agent.id or event.agent.name)
     match event:
@@ -79,7 +79,9 @@ def _start_anew(state: State, actor: Actor) -> None:
         tool_calls.forget_session(connection, actor.session)
 
 
-def _judge_call(event: PreToolUse, actor: Actor, state: State, options: Options) -> Answer:
+def _judge_call(
+    event: PreToolUse, actor: Actor, state: State, options: Options
+) -> Answer | Announcement:
     call, now = sign_call(event), event.time.timestamp()
     with state.read() as connection:
         if tool_calls.find_loop(connection, actor, call) is None:
@@ -93,7 +95,7 @@ def _judge_call(event: PreToolUse, actor: Actor, state: State, options: Options)
             return PASS
         if any(map(excuses, tool_calls.list_traits(connection, actor, after=loop.seq))):
             return PASS
-        loop = replace(loop, denied=loop.denied + 1, last=now)
+        loop = replace(loop, denied=loop.denied + 1)
         tool_calls.keep_loops(connection, actor, [loop])
     halts = options.halt and loop.denied > _DENIALS
     return _say(loop, Verdict.HALT if halts else Verdict.DENY, event, options)
@@ -101,7 +103,7 @@ def _judge_call(event: PreToolUse, actor: Actor, state: State, options: Options)
 
 def _judge_outcome(
     event: PostToolUse | PostToolUseFailure, actor: Actor, state: State, options: Options
-) -> Answer:
+) -> Answer | Announcement:
     output = read_output(event)
     if getattr(event, "interrupted", False) or (output is not None and _MARK in output[:200]):
         return PASS  # a person stopped it, or we did
@@ -119,7 +121,9 @@ def _judge_outcome(
     return _say(loops[-1], Verdict.PASS, event, options)
 
 
-def _judge_compaction(event: PreCompact, actor: Actor, state: State, options: Options) -> Answer:
+def _judge_compaction(
+    event: PreCompact, actor: Actor, state: State, options: Options
+) -> Answer | Announcement:
     call = TrackedCall(
         at=event.time.timestamp(),
         call=_NO_CALL,
@@ -189,7 +193,7 @@ def _make_loops(finding: Finding) -> list[DetectedLoop]:
     ]
 
 
-def _say(loop: DetectedLoop, verdict: Verdict, event: Event, options: Options) -> Answer:
+def _say(loop: DetectedLoop, verdict: Verdict, event: Event, options: Options) -> Announcement:
     minutes = max(1, min(ceil(abs(loop.last - loop.first) / 60), ceil(options.minutes)))
     within = f"in {minutes} minute{'s' if minutes > 1 else ''}"
     is_shell = isinstance(event, ToolEvent) and event.tool.kind is ToolKind.SHELL
@@ -201,7 +205,9 @@ def _say(loop: DetectedLoop, verdict: Verdict, event: Event, options: Options) -
         COMPACTION: f"conversation compacted {times} without relief.",
     }.get(loop.kind, f"identical {call} with the same result {times}.")
     text = f"{_MARK}{what} {_ADVICE}"
-    metadata = {"category": "loop", "kind": loop.kind, "count": loop.count, "minutes": minutes}
+    said = {"kind": loop.kind, "message": text, "count": loop.count, "minutes": minutes}
     if verdict >= Verdict.DENY:
-        return Answer(verdict=verdict, reason=text, metadata=metadata)
-    return Answer(context=(text,), notice=(text,), metadata=metadata)
+        answer = Answer(verdict=verdict, reason=text, metadata={"category": "loop"})
+    else:
+        answer = Answer(context=(text,), notice=(text,))
+    return Announcement(answer, {"loop_detected": said})

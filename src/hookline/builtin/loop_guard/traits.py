@@ -110,15 +110,22 @@ def _list_commands(read: ShellText) -> Iterator[tuple[str, ...]]:
 
 def _read_words(words: tuple[str, ...]) -> Trait:
     name, rest = words[0], words[1:]
-    early = {*rest[:4]}
     if name in _WAIT:
         return Trait.LOOKS | Trait.WAITS
     if name in {"curl", "wget", "http", "https"}:
         return _NONE if _sends(rest) else Trait.LOOKS
-    if name == "git":
-        return _read_git(rest)
     if name in _LOOK:
         return Trait.LOOKS | (Trait.WAITS if _FOLLOWS & {*rest} else _NONE)
+    in_place = name in {"sed", "perl"} and any(word.startswith("-i") for word in rest)
+    if name in _CHANGE or in_place:
+        return Trait.CHANGES
+    if name in _BESIDE:
+        return _NONE
+    return _read_git(rest) if name == "git" else _read_verb(name, rest)
+
+
+def _read_verb(name: str, rest: tuple[str, ...]) -> Trait:
+    early = {*rest[:4]}
     plain = {word for word in early if not word.startswith("-")}
     if plain & _STATE_WORDS or (name in _REMOTE and any(map(_shows, plain))):
         waits = plain & _WAIT_WORDS or (name in _REMOTE and _FOLLOWS & {*rest})
@@ -128,9 +135,7 @@ def _read_words(words: tuple[str, ...]) -> Trait:
     if parts & _STATE_NAMES:
         return Trait.LOOKS | (Trait.WAITS if parts & _WAIT_WORDS else _NONE)
     is_code = _SCRIPTS.fullmatch(name) is not None and (not rest or not early.isdisjoint(_CODE))
-    in_place = name in {"sed", "perl"} and any(word.startswith("-i") for word in rest)
-    verb = name not in _BESIDE and early & _CHANGE_WORDS
-    return Trait.CHANGES if name in _CHANGE or in_place or verb or is_code else _NONE
+    return Trait.CHANGES if early & _CHANGE_WORDS or is_code else _NONE
 
 
 def _shows(word: str) -> bool:
