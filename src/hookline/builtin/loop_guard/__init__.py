@@ -43,7 +43,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How often the same call may fail in the same way."""
     repeats: Annotated[int, Meta(ge=3, le=40)] = 6
     """How often the same call may have the same outcome otherwise."""
-    minutes: Annotated[float, Meta(gt=0, le=24 * 60)] = 6
+    minutes: Annotated[int, Meta(ge=1, le=24 * 60)] = 6
     """Within how many minutes."""
     halt: bool = True
     """Whether the run is stopped when a call that was denied twice comes again."""
