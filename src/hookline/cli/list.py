@@ -96,7 +96,8 @@ def _key(hook: Hook) -> tuple[Source, str]:
 
 def _is_enforcing(hook: Hook) -> bool:
     name = hook.handler.values.get("use")
-    judges = name is None or registry.builtin(name).GUARD
+    builtin = None if name is None else registry.builtin(name)
+    judges = builtin is None or builtin.GUARD or getattr(builtin, "JUDGES", False)
     cells = registry.dialect(hook.speaks).support.find(hook.native) if hook.native else None
     if cells is not None:  # it can say no more than its own platform would hear
         judges = judges and any(map(cells.can, ("deny", "ask", "halt", "follow_up")))

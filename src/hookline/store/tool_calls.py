@@ -5,7 +5,7 @@ What a loop is, is not decided here.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntFlag
 from hashlib import sha256
 
@@ -112,10 +112,9 @@ def add_tables(connection: sqlite3.Connection) -> None:
 def add_call(
     connection: sqlite3.Connection, actor: Actor, call: TrackedCall, source: str, seconds: float
 ) -> list[TrackedCall]:
-    """Adds a call; it and the agent's others within so many seconds, the latest last.
+    """Adds a call, unless its event was known; the agent's within so many seconds, the latest last.
 
-    An event that was known already brings nothing. A clock that was put back makes no call older
-    than it is.
+    A clock that was put back makes no call older than it is.
     """
     made = list_calls(connection, actor)
     if not call.traits & (Trait.FAILED | Trait.COMPACTS):
@@ -128,17 +127,27 @@ def add_call(
         (actor.session, actor.agent, _digest(source), call.at, call.call, call.outcome,
          int(call.traits), call.tokens),
     )  # fmt: skip
-    if not added.rowcount or added.lastrowid is None:
-        return []
+    if added.rowcount and added.lastrowid is not None:
+        _trim(connection, actor, call.at, made, added.lastrowid)
+        made.append(replace(call, seq=added.lastrowid))
+    return [each for each in made if abs(call.at - each.at) <= seconds]
+
+
+def _trim(
+    connection: sqlite3.Connection,
+    actor: Actor,
+    now: float,
+    made: Sequence[TrackedCall],
+    added: int,
+) -> None:
+    """Makes room for one more: an agent's oldest calls go, and now and then those of all agents."""
     if len(made) >= _LATEST:
         connection.execute(
             "DELETE FROM tool_calls WHERE session = ? AND agent = ? AND seq <= ?",
             (actor.session, actor.agent, made[-_LATEST].seq),
         )
-    if added.lastrowid % _EVERY == 0:
-        _forget_old(connection, call.at)
-    made.append(replace(call, seq=added.lastrowid))
-    return [each for each in made if abs(call.at - each.at) <= seconds]
+    if added % _EVERY == 0:
+        _forget_old(connection, now)
 
 
 def list_calls(connection: sqlite3.Connection, actor: Actor) -> list[TrackedCall]:

@@ -287,6 +287,10 @@ class TestWhoAndWhen:
         for _ in range(5):
             agent.fire(PostToolUseFailure, id="e1", tool=FAIL.tool, error="bad")
         assert agent.said == []
+        agent.fire(PostToolUseFailure, id="e2", tool=FAIL.tool, error="bad")
+        for _ in range(2):  # its answer was lost, and is given again
+            agent.fire(PostToolUseFailure, id="e3", tool=FAIL.tool, error="bad")
+        assert [each.context[0].split(" in ")[0][-7:] for each in agent.said] == ["3 times"] * 2
 
 
 class TestOptions:

@@ -135,6 +135,24 @@ def test_a_link_or_a_directory_in_its_place_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "other.db").exists()
 
 
+def test_a_full_disk_is_said_and_harms_nothing_that_is_there(tmp_path: Path) -> None:
+    code = f"""
+import resource, sys
+sys.path.insert(0, {os.fspath(Path(__file__).parent)!r})
+from test_state import HooklineError, StateDatabase, add
+state = StateDatabase({os.fspath(tmp_path)!r})
+add(state, "before")
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+try:
+    add(state, "after")
+except HooklineError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "cannot be used" in done.stdout
+    assert count(StateDatabase(str(tmp_path))) == 1
+
+
 def test_two_processes_lose_and_double_nothing(tmp_path: Path) -> None:
     code = f"""
 import sys

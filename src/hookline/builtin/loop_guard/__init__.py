@@ -28,6 +28,7 @@ EVENTS: tuple[str, ...] = (
 PRIORITY: int = 95
 # It holds back what is of no use, not what is dangerous: when it fails, the agent goes on.
 GUARD: bool = False
+JUDGES: bool = True
 ALL_OF: tuple[str, ...] = ("pre_tool_use", "post_tool_use")
 FIRES: tuple[str, ...] = ("loop_detected",)
 # It remembers what it is asked about.
