@@ -43,6 +43,8 @@ class Trait(IntFlag):
     WAITS = 4
     CHANGES = 8
     """It changes files, or the like."""
+    MAY_CHANGE = 128
+    """Nobody can tell what it changes."""
     NEW = 16
     """The first time that this call had this outcome, and no failure."""
     UNTOLD = 32

@@ -93,6 +93,13 @@ class TestFailures:
         assert agent.do_all([edit("a.py", "1"), FAIL]) == ["", "deny"]  # the same edit is no news
         assert agent.do_all([edit("a.py", "2"), FAIL]) == ["", "warn"]
 
+    def test_after_another_command_that_may_have_changed_something_it_may_be_tried_too(
+        self, agent: LoopingAgent
+    ) -> None:
+        agent.do_all([FAIL] * 3)
+        assert agent.do_all([shell("cat a.py", "x"), FAIL]) == ["", "deny"]
+        assert agent.do_all([shell("python fix.py", "done"), FAIL, FAIL]) == ["", "warn", "deny"]
+
     def test_a_success_ends_it(self, agent: LoopingAgent) -> None:
         agent.do_all([FAIL] * 3)
         done = [edit("a.py", "1"), shell("make", "done"), FAIL, FAIL]

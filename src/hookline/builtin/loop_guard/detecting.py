@@ -62,13 +62,16 @@ def _list_same(calls: Sequence[TrackedCall]) -> list[TrackedCall]:
 
 def _last_excuse(calls: Sequence[TrackedCall]) -> int:
     """The last call after which a repetition is none: it waited, or changed something anew."""
-    return max((each.seq for each in calls if excuses(each.traits)), default=0)
+    return max((each.seq for each in calls if _is_excuse(each.traits, Trait.CHANGES)), default=0)
 
 
 def excuses(traits: Trait) -> bool:
-    """Whether it makes sense to try again after a call with these traits."""
-    changed = Trait.CHANGES | Trait.NEW
-    return bool(traits & Trait.WAITS) or traits & changed == changed
+    """Whether it makes sense to try a call again after one with these traits."""
+    return _is_excuse(traits, Trait.CHANGES | Trait.MAY_CHANGE)
+
+
+def _is_excuse(traits: Trait, changes: Trait) -> bool:
+    return bool(traits & Trait.WAITS or (traits & Trait.NEW and traits & changes))
 
 
 def _find_alternation(calls: Sequence[TrackedCall]) -> Finding | None:

@@ -58,13 +58,19 @@ _READS_BACKGROUND = frozenset({"output", "stdin", "job", "jobs", "processes"})
 
 _CHANGE = _words(
     "rm mv cp mkdir rmdir touch tee patch ln chmod chown truncate dd install unzip tar rsync "
-    "kill pkill killall black gofmt prettier isort"
+    "kill pkill killall black gofmt prettier isort apply_patch"
 )
 _CHANGE_WORDS = _words(
     "install add remove uninstall update upgrade ci sync init commit checkout restore reset "
     "stash merge rebase apply switch pull clone clean revert cherry-pick am fix format fmt "
     "migrate up down start stop restart create delete --write --fix"
 )
+# Programs that only show something.
+_SHOW = _words(
+    "ls find file stat which type pwd id whoami env printenv tree diff cmp md5sum sha256sum "
+    "hexdump xxd strings nl basename dirname realpath readlink du man uname hostname nproc"
+)
+_READING_NAMES = _words("get list search read fetch view find query describe show lookup check")
 _CHANGING_NAMES = _words(
     "write edit create update delete remove set insert move rename apply replace patch add"
 )
@@ -85,7 +91,10 @@ def read_traits(tool: Tool) -> Trait:
         return _NONE  # what is typed into a program that runs is no look at it
     if words & (_WAIT_WORDS | _READS_BACKGROUND) or words == {"read", "bash"}:
         return Trait.LOOKS | Trait.WAITS
-    return Trait.LOOKS if words & _STATE_NAMES else _NONE
+    if words & _STATE_NAMES:
+        return Trait.LOOKS
+    reads = words & _READING_NAMES or tool.kind not in {ToolKind.MCP, ToolKind.OTHER}
+    return _NONE if reads else Trait.MAY_CHANGE
 
 
 def _read_command(text: str) -> Trait:
@@ -119,7 +128,7 @@ def _read_words(words: tuple[str, ...]) -> Trait:
     in_place = name in {"sed", "perl"} and any(word.startswith("-i") for word in rest)
     if name in _CHANGE or in_place:
         return Trait.CHANGES
-    if name in _BESIDE:
+    if name in _BESIDE or name in _SHOW:
         return _NONE
     return _read_git(rest) if name == "git" else _read_verb(name, rest)
 
@@ -135,7 +144,7 @@ def _read_verb(name: str, rest: tuple[str, ...]) -> Trait:
     if parts & _STATE_NAMES:
         return Trait.LOOKS | (Trait.WAITS if parts & _WAIT_WORDS else _NONE)
     is_code = _SCRIPTS.fullmatch(name) is not None and (not rest or not early.isdisjoint(_CODE))
-    return Trait.CHANGES if early & _CHANGE_WORDS or is_code else _NONE
+    return Trait.CHANGES if early & _CHANGE_WORDS or is_code else Trait.MAY_CHANGE
 
 
 def _shows(word: str) -> bool:
