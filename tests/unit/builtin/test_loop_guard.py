@@ -24,6 +24,7 @@ from hookline.model.events import (
     PreCompact,
     PreToolUse,
     SessionEnd,
+    UserPromptSubmit,
 )
 from hookline.model.hook import HandlerSpec, Hook
 from hookline.model.outcome import Outcome
@@ -258,6 +259,18 @@ class TestWhoAndWhen:
         agent.do_all([FAIL] * 4)
         agent.prompt()
         assert agent.do_all([FAIL] * 3) == ["", "", "warn"]
+
+    def test_what_the_client_says_by_itself_is_no_prompt(self, agent: LoopingAgent) -> None:
+        agent.do_all([FAIL] * 3)
+        agent.fire(UserPromptSubmit, prompt="a task has ended", automatic=True)
+        assert agent.do(FAIL) == "deny"
+
+    def test_a_denial_that_the_client_tells_of_as_a_failure_ends_nothing(
+        self, agent: LoopingAgent
+    ) -> None:
+        agent.do_all([FAIL] * 4)
+        agent.fire(PostToolUseFailure, tool=FAIL.tool, error=agent.said[-1].reason)
+        assert agent.do(FAIL) == "deny"
 
     def test_sessions_agents_and_platforms_are_counted_apart(self, state: StateDatabase) -> None:
         agents = [

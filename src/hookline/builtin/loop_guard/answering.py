@@ -104,12 +104,14 @@ def _judge_call(
 def _judge_outcome(
     event: PostToolUse | PostToolUseFailure, actor: Actor, state: State, options: Options
 ) -> Answer | Announcement:
+    if isinstance(event, PostToolUseFailure) and event.interrupted:
+        return PASS  # by the person
     output = read_output(event)
-    if getattr(event, "interrupted", False) or (output is not None and _MARK in output[:200]):
-        return PASS  # a person stopped it, or we did
     call = _track_call(event, output)
     with state.write() as connection:
         known = tool_calls.find_loop(connection, actor, call.call)
+        if known is not None and known.denied and output is not None and _MARK in output[:200]:
+            return PASS  # some clients tell of a call that was denied as of one that failed
         if known is not None and known.outcome != call.outcome:
             tool_calls.forget_loops(connection, actor, known.seq)
         made = tool_calls.add_call(connection, actor, call, event.id, _window(options))
