@@ -798,11 +798,14 @@ def test_a_command_too_much_work_to_read_is_asked_about(guarded: Guarded, filler
     assert not [run.failed for run in outcome.runs if run.failed]
 
 
-def test_every_hook_of_the_starter_is_a_guard_that_ships_with_hookline(guarded: Guarded) -> None:
+def test_every_hook_of_the_starter_ships_with_hookline_and_what_stands_before_harm_is_a_guard(
+    guarded: Guarded,
+) -> None:
     config = guarded.app.loader.load("/home/dev/app", "/home/dev/app")
     names = [hook.handler.values["use"] for hook in config.hooks]
-    assert names == ["shell-guard", "protect-paths", "no-workarounds", "redact-secrets"]
-    assert all(hook.guard for hook in config.hooks)
+    guards = ["shell-guard", "protect-paths", "no-workarounds", "redact-secrets"]
+    assert names == [*guards, "loop-guard"]
+    assert [hook.guard for hook in config.hooks] == [True] * len(guards) + [False]
 
 
 def test_all_that_can_be_uncommented_is_a_config(tmp_path: Path) -> None:

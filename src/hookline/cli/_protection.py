@@ -85,10 +85,10 @@ def find_protections(
     hooks: tuple[Hook, ...] = ()
     with suppress(HooklineError):  # which is a gap of its own
         hooks = app.loader.load(project_root(app.cwd, project_var=None), app.cwd).hooks
-    found = []
+    active, found = coverage.list_builtins(hooks), []
     for each in installers(dialects):
         protection = _find_protection(app, machine, each)
-        covered = tuple(coverage.cover(hook, each.id) for hook in hooks)
+        covered = tuple(coverage.cover(hook, each.id, active) for hook in hooks)
         gaps = [coverage.explain_gap(one) for one in covered if one.why]
         told = [Inactive(f"{gap.file}:{gap.line}: {gap.message}", gap.hint) for gap in gaps]
         remarks = (*protection.remarks, *told) if protection.is_installed else ()

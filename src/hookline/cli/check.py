@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -109,8 +110,12 @@ def command(files: tuple[str, ...], installed: bool, as_json: bool) -> None:
     app = open_app()
     notes: list[Note] = []
     agents = coverage.find_installed(machine_here(app.env), app.home)
-    files_here = _checked_files(app, files, notes)
-    checked = [_add_coverage(each, agents, strict=installed) for each in files_here]
+    files_here = list(_checked_files(app, files, notes))
+    hooks = [pins.hook for each in files_here for pins in each.pins]
+    with suppress(HooklineError):  # which is a mistake of its own
+        hooks += app.loader.load(project_root(app.cwd, project_var=None), app.cwd).hooks
+    active = coverage.list_builtins(hooks)
+    checked = [_add_coverage(each, agents, active, strict=installed) for each in files_here]
     if as_json:
         print_json([each.as_json() for each in checked])
     else:
@@ -131,10 +136,14 @@ def command(files: tuple[str, ...], installed: bool, as_json: bool) -> None:
         raise SystemExit(1)
 
 
-def _add_coverage(checked: _Checked, agents: Sequence[str], *, strict: bool) -> _Checked:
+def _add_coverage(
+    checked: _Checked, agents: Sequence[str], active: Collection[str], *, strict: bool
+) -> _Checked:
     """With the hooks that no agent can fire, and those that one installed here cannot."""
     found = [(pins.hook, coverage.explain_death(pins.hook)) for pins in checked.pins]
-    alive = [coverage.cover(hook, agent) for hook, dead in found if not dead for agent in agents]
+    alive = [
+        coverage.cover(hook, agent, active) for hook, dead in found if not dead for agent in agents
+    ]
     gaps = [coverage.explain_gap(each) for each in alive if each.why]
     problems = [*checked.problems, *(dead for _, dead in found if dead), *gaps * strict]
     warnings = tuple(gaps * (not strict))

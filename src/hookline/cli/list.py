@@ -72,9 +72,10 @@ def command(
         print_json(_as_json(app, loaded, hooks, shown))
         return
     pins = _pins(loaded)
+    active = coverage.list_builtins(loaded.hooks)
     for hook in hooks:
         _print(hook, pins.get(_key(hook)))
-        covered = [coverage.cover(hook, agent) for agent in shown]
+        covered = [coverage.cover(hook, agent, active) for agent in shown]
         lines = (f"{each.agent}: {line}" for each in covered for line in coverage.describe(each))
         for line in lines if agents else filter(None, [coverage.summarise(covered)]):
             click.secho(f"     {visible(line)}", dim=True)
@@ -112,6 +113,7 @@ def _as_json(
     app: App, config: Config, hooks: list[Hook], agents: tuple[str, ...]
 ) -> dict[str, Any]:
     pins = _pins(config)
+    active = coverage.list_builtins(config.hooks)
     return {
         "hooks": [
             {
@@ -129,7 +131,7 @@ def _as_json(
                 "source": str(hook.source),
                 "native": hook.native or None,
                 "not_run_for": sorted(hook.run_by),
-                "agents": {agent: coverage.cover(hook, agent) for agent in agents},
+                "agents": {agent: coverage.cover(hook, agent, active) for agent in agents},
                 "pinned": found.pinned if (found := pins.get(_key(hook))) else (),
                 "not_pinned": found.unpinned if found else (),
                 "problems": app.loader.find_run_problems(hook, app.env),

@@ -1,6 +1,6 @@
 """Which hooks fire on which agents, in words; how one does is for ``model.coverage``."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
 
 from hookline import registry
@@ -9,12 +9,12 @@ from hookline.installing.status import is_installed
 from hookline.model.coverage import HookCoverage, cover_hook
 from hookline.model.derivation import COUNTED
 from hookline.model.errors import Problem
-from hookline.model.hook import Hook
+from hookline.model.hook import Hook, Mode
 from hookline.model.installing import Machine
 from hookline.model.support import Support
 
 __all__ = ["agents", "cover", "cover_on", "describe"]
-__all__ += ["explain_death", "explain_gap", "find_installed", "summarise"]
+__all__ += ["explain_death", "explain_gap", "find_installed", "list_builtins", "summarise"]
 
 _VERDICTS = frozenset({"allow", "ask", "deny", "rewrite"})
 
@@ -30,12 +30,26 @@ def find_installed(machine: Machine, home: str) -> tuple[str, ...]:
     return tuple(n for n in names if is_installed(registry.installer(n), machine, records))
 
 
-def cover(hook: Hook, agent: str) -> HookCoverage:
-    """What becomes of a hook on an agent."""
-    return cover_on(hook, registry.dialect(agent).support, registry.unheard(agent))
+def list_builtins(hooks: Iterable[Hook]) -> frozenset[str]:
+    """The builtins among hooks, as far as they count."""
+    return frozenset(
+        hook.handler.values["use"].replace("_", "-")
+        for hook in hooks
+        if hook.handler.kind == "builtin" and hook.mode is Mode.ENFORCE
+    )
 
 
-def cover_on(hook: Hook, support: Support, left_out: Mapping[str, str]) -> HookCoverage:
+def cover(hook: Hook, agent: str, active: Collection[str] | None = None) -> HookCoverage:
+    """What becomes of a hook on an agent; for ``active`` see find_coverage."""
+    return cover_on(hook, registry.dialect(agent).support, registry.unheard(agent), active)
+
+
+def cover_on(
+    hook: Hook,
+    support: Support,
+    left_out: Mapping[str, str],
+    active: Collection[str] | None = None,
+) -> HookCoverage:
     """The same for any support table."""
     values, effect, all_of = hook.handler.values, "", ()
     if hook.handler.kind == "builtin":
@@ -44,7 +58,7 @@ def cover_on(hook: Hook, support: Support, left_out: Mapping[str, str]) -> HookC
     elif hook.handler.kind == "rule" and _VERDICTS.isdisjoint(values):
         effect = "context"
     announced = {} if COUNTED.isdisjoint(hook.events) else registry.announced()
-    return cover_hook(hook, support, left_out, announced, effect=effect, all_of=all_of)
+    return cover_hook(hook, support, left_out, announced, active, effect=effect, all_of=all_of)
 
 
 def summarise(found: Sequence[HookCoverage]) -> str:

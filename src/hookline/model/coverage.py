@@ -42,18 +42,19 @@ def cover_hook(
     support: Support,
     left_out: Mapping[str, str] = {},
     announced: Mapping[str, Sequence[str]] = {},
+    active: Collection[str] | None = None,
     *,
     effect: str = "",
     all_of: Collection[str] = (),
 ) -> HookCoverage:
-    """One hook on one platform; for ``left_out`` and ``announced`` see find_coverage.
+    """One hook on one platform; for ``left_out``, ``announced`` and ``active`` see find_coverage.
 
     ``effect`` is the cell of the support table that the hook is for. Those of its events that are
     in ``all_of`` have to fire; where none are, one event is enough.
     """
     is_its_own, is_builtin = support.id in hook.run_by, hook.handler.kind == "builtin"
     left_out = {} if is_its_own else left_out
-    found = {e: find_coverage(e, support, left_out, announced) for e in hook.events}
+    found = {e: find_coverage(e, support, left_out, announced, active) for e in hook.events}
     needed = {event: found[event] for event in all_of if event in found}
     choose, needed = (max, needed) if needed else (min, found)
     covered = HookCoverage(

@@ -4,7 +4,7 @@ A hook fires wherever its moment exists, whatever the platform calls it. Data an
 ``pipeline/derivation.py`` makes the events.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -50,7 +50,7 @@ DERIVATIONS = (
         "session_end", (), "when the agent's process is gone, or after 30 minutes without an event"
     ),
     Derivation("budget_exceeded", (), "", found_by=("budget",)),
-    Derivation("loop_detected", (), ""),
+    Derivation("loop_detected", (), "", beside_own=True, found_by=("loop-guard",)),
 )
 """In the order in which they fire."""
 
@@ -93,11 +93,13 @@ def find_coverage(
     support: Support,
     left_out: Mapping[str, str] = {},
     announced: Mapping[str, Sequence[str]] = {},
+    active: Collection[str] | None = None,
 ) -> Coverage:
     """How hooks on a canonical event fire on a platform.
 
     ``left_out``: native events on which hookline is not installed there, and why. ``announced``:
-    events that builtins from elsewhere announce, and which do.
+    events that builtins from elsewhere announce, and which do. ``active``: the builtins that are
+    active beside the hook; None where that is not asked.
     """
     own = _natives(event, support)
     heard = tuple(name for name in own if name not in left_out)
@@ -108,8 +110,11 @@ def find_coverage(
     derivation = _BY_EVENT.get(event)
     if derivation is None or event in COUNTED:
         names = (*derivation.found_by, *announced.get(event, ())) if derivation else ()
+        found = [each for each in names if active is None or each in active]
+        if found:
+            return Coverage("derived", (), f"when {' or '.join(found)} finds it")
         if names:
-            return Coverage("derived", (), f"when {' or '.join(names)} finds it")
+            return Coverage("none", why=f"`use: {names[0]}`, which finds it, is not active here")
         return Coverage("none", why=f"{support.client} has no event for {event}")
     by = tuple(
         name

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from hookline.model.errors import HooklineError
+from hookline.store import tool_calls
 from hookline.store.handoffs import create_handoffs
 from hookline.store.journal.database import (
     connect,
@@ -33,6 +34,7 @@ _BUSY_MS = 500
 MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (
     make_usage_tables,
     create_handoffs,
+    tool_calls.add_tables,
 )
 
 

@@ -88,17 +88,37 @@ def test_each_hook_is_marked_as_enforcing_or_advisory(machine: Machine) -> None:
         hooks(
             "use: add-date",
             "use: protect-paths, guard: false",
+            "use: loop-guard",
             "name: tell, on: pre_tool_use, context: careful",
             "name: refuse, on: pre_tool_use, deny: no",
         )
     )
     shown = machine.call("list", "--json").json["hooks"]
     marks = {hook["name"]: hook["enforcing"] for hook in shown}
-    assert marks == {"add-date": False, "protect-paths": True, "tell": False, "refuse": True}
+    assert marks == {
+        "add-date": False,
+        "protect-paths": True,
+        "loop-guard": True,
+        "tell": False,
+        "refuse": True,
+    }
     for line in machine.call("list").out.splitlines():
         for name, enforcing in marks.items():
             if f"  {name}  " in line:
                 assert ("enforcing" in line, "advisory" in line) == (enforcing, not enforcing)
+
+
+def test_a_hook_on_what_a_builtin_finds_fires_where_that_builtin_is_active(
+    machine: Machine,
+) -> None:
+    told = "name: told, on: loop_detected, run: 'true'"
+    machine.trust(hooks(told))
+    shown = machine.call("list", "--agent", "codex").out
+    assert "`use: loop-guard`, which finds it, is not active here" in shown
+    machine.trust(hooks(told, "use: loop-guard"))
+    shown = machine.call("list", "--agent", "codex").out
+    assert "loop_detected derived, when loop-guard finds it" in shown
+    assert machine.call("check").code == 0
 
 
 def test_another_platforms_hook_enforces_where_that_platform_lets_it_block(

@@ -223,7 +223,7 @@ class State(NamedTuple):
 
 INSTALL = "hookline install claude-code"
 STATES = {
-    "no config": State(no_config, 0, "hookline init", init, 4),
+    "no config": State(no_config, 0, "hookline init", init, 5),
     "untrusted": State(untrusted, 0, "hookline trust", run("trust")),
     "edited": State(edited, 1, "hookline trust", run("trust"), 2),
     "paused": State(paused, 0, "hookline pause --off", off),
@@ -342,12 +342,12 @@ def test_init_says_what_is_missing_and_then_that_all_is_well(
     assert number_in(done.out) == 0
     assert "next: hookline install claude-code\n" in done.out
     with lines.look():
-        assert number_in(machine.call("install", "claude-code").out) == 4
+        assert number_in(machine.call("install", "claude-code").out) == 5
     machine.call("trust", "--revoke", says="yes")
     machine.config.unlink()
     with lines.look():
         done = machine.call("init", "--user")
-    assert number_in(done.out) == 4 == told_in_session(machine)
+    assert number_in(done.out) == 5 == told_in_session(machine)
 
 
 def test_a_sub_directory_gets_no_second_starter_unasked(machine: Machine) -> None:

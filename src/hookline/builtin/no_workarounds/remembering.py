@@ -101,8 +101,8 @@ def _meant(
     found = [each for each in found if each.sure]
     category = next((str(each.metadata["category"]) for each in answers
                      if "category" in each.metadata), "")  # fmt: skip
-    if category == "secret":
-        # Without the secret the same call may go where it was going.
+    if category in {"secret", "loop"}:
+        # Without the secret the same call may go where it was going; out of a loop leads any way.
         return []
     text = "\n".join(
         part for each in answers for part in (each.reason, str(each.metadata.get("words", "")))

@@ -170,6 +170,15 @@ class MaxIterations(Event, frozen=True, kw_only=True):
 class LoopDetected(Event, frozen=True, kw_only=True):
     """Fires when an agent repeats itself."""
 
+    kind: str = ""
+    """What repeats: ``failure``, ``repetition``, ``alternation``, ``compaction``."""
+    message: str = ""
+    """What the agent is told, for a person to read."""
+    count: int | None = None
+    """How often, so far."""
+    minutes: int | None = None
+    """In how many minutes, at most."""
+
 
 class Error(Event, frozen=True, kw_only=True):
     """Fires when something went wrong in the host."""
