@@ -51,7 +51,7 @@ ALWAYS = Weakens(always=True)
 
 _HARMLESS = (
     "adapt, check, completion, convert, cost, daemon logs, daemon serve, daemon start, daemon "
-    "status, demo, doctor, explain, fire, hook, init, lab capture, lab drift, lab run, list, log, "
+    "status, demo, doctor, explain, fire, handoff, hook, init, lab capture, lab drift, lab run, list, log, "
     "matrix, mcp check, mcp list, replay, snapshots, status, trace, verify"
 )
 WEAKENS: Mapping[str, Weakens] = {

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from hookline import registry
 from hookline.engine.engine import Engine
 from hookline.model.answers import Verdict
-from hookline.model.derivation import COUNTED, DERIVATIONS, carries_text, needs_derivation
+from hookline.model.derivation import COUNTED, DERIVATIONS, needs_derivation
 from hookline.model.events import (
     EVENTS,
     AgentStart,
@@ -83,7 +83,7 @@ def list_untold(dialects: tuple[str, ...]) -> frozenset[str]:
 def can_carry_text(event: Event, support: Support) -> bool:
     """Whether text for the model goes out with this event."""
     row = support.find(event.native_event or event.event_id())
-    return row is not None and carries_text(row)
+    return row is not None and event.takes_context and row.can("context")
 
 
 def find_moments(engine: Engine, client: Client, event: Event, *, first: bool) -> "Moments | None":
