@@ -51,8 +51,8 @@ ALWAYS = Weakens(always=True)
 
 _HARMLESS = (
     "adapt, check, completion, convert, cost, daemon logs, daemon serve, daemon start, daemon "
-    "status, demo, doctor, explain, fire, handoff, hook, init, lab capture, lab drift, lab run, list, log, "
-    "matrix, mcp check, mcp list, replay, snapshots, status, trace, verify"
+    "status, demo, doctor, explain, fire, handoff, hook, init, lab capture, lab drift, lab run, "
+    "list, log, matrix, mcp check, mcp list, replay, snapshots, status, trace, verify"
 )
 WEAKENS: Mapping[str, Weakens] = {
     **dict.fromkeys(_HARMLESS.split(", "), NEVER),
