@@ -1,7 +1,7 @@
 """``hookline cost``: the tokens and dollars that agents used."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, tzinfo
 from itertools import groupby
@@ -16,9 +16,9 @@ from hookline.cli._output import print_json
 from hookline.model.errors import HooklineError
 from hookline.model.text import visible
 from hookline.model.usage import Tokens, Used
-from hookline.pricing import Price, Spending, add_up, has_prices
+from hookline.pricing import Price, add_prices, has_prices
 from hookline.store.state import StateDatabase
-from hookline.store.usage import BREAKDOWNS, list_used, open_zone, read_zone
+from hookline.store.usage import BREAKDOWNS, open_zone, read_zone, sum_used
 
 __all__ = ["command"]
 
@@ -30,29 +30,14 @@ class _Row(Struct, frozen=True):
     """One part of what was used."""
 
     name: str
-    used: Sequence[Used]
-    spent: Spending
-
-    @property
-    def calls(self) -> int:
-        """How many were counted."""
-        return sum(each.calls for each in self.used)
-
-    @property
-    def silent(self) -> int:
-        """How many sessions told of no call."""
-        return sum(each.sessions for each in self.used if not each.calls)
-
-    @property
-    def tokens(self) -> Tokens:
-        """All of them."""
-        found = [each.tokens for each in self.used]
-        return Tokens(
-            sum(each.input for each in found),
-            sum(each.cached for each in found),
-            sum(each.written for each in found),
-            sum(each.output for each in found),
-        )
+    calls: int
+    tokens: Tokens
+    dollars: float
+    """What is known of them."""
+    unpriced: Sequence[str]
+    """The models whose price nobody knows."""
+    silent: int
+    """How many sessions told of no call."""
 
 
 @click.command("cost")
@@ -81,27 +66,22 @@ def command(by: str, since: str | None, as_json: bool) -> None:
         raise HooklineError("nothing has been counted yet: `use: budget` in a config counts")
     with state.read() as connection:
         name = read_zone(connection) or "UTC"
-        zone = open_zone(name)
-        start = _read_since(since, zone)
-        found = list_used(connection, by, start)
+        start = _read_since(since, open_zone(name))
+        found = sum_used(connection, by, since=start)
     state.close()
     prices = _stated_prices(app)
-    rows = list(_make_rows(found, prices))
+    parts = groupby(sorted(found, key=lambda each: each.part), key=lambda each: each.part)
+    rows = [_add_up(part, list(used), prices) for part, used in parts]
+    total = _add_up("total", found, prices)
     if as_json:
-        print_json(
-            {
-                "time_zone": name,
-                "since": start or None,
-                "by": by,
-                "rows": [_as_json(by, row) for row in rows],
-                "total": _as_json("", _total(rows, prices)),
-            }
-        )
-        return
-    if not rows:
+        listed = [{by: row.name or None, **_as_json(row)} for row in rows]
+        zone = {"time_zone": name, "since": start or None, "by": by}
+        print_json({**zone, "rows": listed, "total": _as_json(total)})
+    elif rows:
+        _print_table(by, rows, total)
+        _print_remarks(total, name, start)
+    else:
         click.echo("Nothing was used in that time.")
-        return
-    _print_table(by, rows, _total(rows, prices), name, start)
 
 
 def _read_since(text: str | None, zone: tzinfo) -> str:
@@ -133,53 +113,58 @@ def _stated_prices(app: App) -> Mapping[str, Price]:
     return prices
 
 
-def _make_rows(found: Sequence[Used], prices: Mapping[str, Price]) -> Iterator[_Row]:
-    found = sorted(found, key=lambda each: each.part)
-    for part, used in groupby(found, key=lambda each: each.part):
-        group = list(used)
-        yield _Row(part, group, add_up((each for each in group if each.calls), prices))
+def _add_up(name: str, used: Sequence[Used], prices: Mapping[str, Price]) -> _Row:
+    known = [each for each in used if each.calls]
+    tokens = [each.tokens for each in known]
+    dollars, unpriced = add_prices(known, prices)
+    return _Row(
+        name,
+        sum(each.calls for each in known),
+        Tokens(
+            *(sum(getattr(each, field) for each in tokens) for field in Tokens.__struct_fields__)
+        ),
+        dollars,
+        unpriced,
+        sum(each.sessions for each in used if not each.calls),
+    )
 
 
-def _total(rows: Sequence[_Row], prices: Mapping[str, Price]) -> _Row:
-    used = [each for row in rows for each in row.used]
-    return _Row("total", used, add_up((each for each in used if each.calls), prices))
-
-
-def _as_json(by: str, row: _Row) -> dict[str, Any]:
-    tokens = row.tokens
+def _as_json(row: _Row) -> dict[str, Any]:
     counts = {
-        "input_tokens": tokens.input,
-        "cached_tokens": tokens.cached,
-        "cache_write_tokens": tokens.written,
-        "output_tokens": tokens.output,
+        "input_tokens": row.tokens.input,
+        "cached_tokens": row.tokens.cached,
+        "cache_write_tokens": row.tokens.written,
+        "output_tokens": row.tokens.output,
     }
-    is_priced = row.calls and not row.spent.unknown
+    is_known = row.calls and not row.unpriced and not row.silent
     return {
-        **({by: row.name or None} if by else {}),
         "calls": row.calls,
         **(counts if row.calls else dict.fromkeys(counts)),
-        "dollars": row.spent.dollars if is_priced and not row.silent else None,
-        "known_dollars": row.spent.dollars,
-        "unpriced_models": row.spent.unknown,
+        "dollars": row.dollars if is_known else None,
+        "known_dollars": row.dollars,
+        "unpriced_models": row.unpriced,
         "sessions_without_usage": row.silent,
     }
 
 
-def _print_table(by: str, rows: Sequence[_Row], total: _Row, name: str, start: str) -> None:
+def _print_table(by: str, rows: Sequence[_Row], total: _Row) -> None:
     lines = [(by, *_HEADS), *(_cells(row) for row in (*rows, total))]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for number, line in enumerate(lines):
         values = (f"{cell:>{width}}" for cell, width in zip(line[1:], widths[1:], strict=True))
         text = "  ".join((f"{line[0]:<{widths[0]}}", *values))
-        click.secho(text.rstrip(), bold=number in (0, len(lines) - 1))
+        click.secho(text, bold=number in (0, len(lines) - 1))
+
+
+def _print_remarks(total: _Row, zone: str, start: str) -> None:
     began = f"Since {start}. " if start else ""
-    click.echo(f"\n{began}Days end at midnight in {name}.")
-    if total.silent or total.spent.unknown:
+    click.echo(f"\n{began}Days end at midnight in {zone}.")
+    if total.silent or total.unpriced:
         click.echo("≥: at least so much, as not all of it is known.")
     if total.silent:
         click.echo(f"Sessions that told of no usage: {total.silent}.")
-    if total.spent.unknown:
-        models = ", ".join(visible(model) for model in total.spent.unknown)
+    if total.unpriced:
+        models = ", ".join(map(visible, total.unpriced))
         more = "" if has_prices() else " `hookline[judge]` knows many."
         click.echo(f"No price is known for: {models}. State it under `prices:`.{more}")
 
@@ -192,7 +177,7 @@ def _cells(row: _Row) -> tuple[str, ...]:
     tokens = row.tokens
     given = tokens.input + tokens.written
     counts = (f"{least}{each:,}" for each in (row.calls, given, tokens.cached, tokens.output))
-    if row.spent.unknown and not row.spent.dollars:
+    if row.unpriced and not row.dollars:
         return (name, *counts, _UNKNOWN)
-    about = "≥" if row.silent or row.spent.unknown else ""
-    return (name, *counts, f"{about}${row.spent.dollars:,.2f}")
+    about = "≥" if row.silent or row.unpriced else ""
+    return (name, *counts, f"{about}${row.dollars:,.2f}")

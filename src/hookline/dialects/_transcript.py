@@ -56,15 +56,13 @@ def new_lines(path: str, mark: Mark | None) -> NewLines:
         ):
             mark = Mark(*place)
         data = os.pread(file.fileno(), _AT_ONCE, mark.offset)
-        whole, skips = data.rfind(b"\n") + 1, mark.skips
-        lines = data[:whole].split(b"\n")[:-1] if whole else []
-        if lines and skips:
-            lines, skips = lines[1:], False
+        whole = data.rfind(b"\n") + 1
+        lines = data[:whole].split(b"\n")
         if not whole and len(data) == _AT_ONCE:
-            whole, skips = len(data), True  # nobody writes a line that long
+            whole = len(data)  # a line that long is skipped: what is left of it is no JSON
         end = mark.offset + whole
         tail = _digest_before(file, end)
-    at = Mark(*place, end, tail, skips)
+    at = Mark(*place, end, tail)
     return NewLines(lines, mark.state, at, len(data) < _AT_ONCE)
 
 

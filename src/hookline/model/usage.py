@@ -88,8 +88,6 @@ class Mark(Struct, frozen=True):
     offset: int = 0
     tail: str = ""
     """A digest of the bytes before ``offset``."""
-    skips: bool = False
-    """Whether the line at ``offset`` began before it, and was too long to be read."""
     state: Mapping[str, Any] = {}
     """What the reader has to know of the lines before."""
 

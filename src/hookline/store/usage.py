@@ -5,7 +5,7 @@ costs. A call counts once, whoever tells of it and however often.
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from hashlib import blake2b
 from typing import Any
@@ -27,23 +27,17 @@ __all__ = [
     "keep_large_load",
     "keep_mark",
     "keep_session",
-    "keep_step",
     "keep_zone",
-    "list_used",
     "make_usage_tables",
     "open_zone",
     "read_mark",
     "read_session",
-    "read_steps",
     "read_zone",
     "sum_used",
 ]
 
-_DAY = 86_400
-# Days for which a call that is told again is known.
-_SINGLE = 30
-# Days for which it is kept where a session's transcript ended, and what was large.
-_REMEMBERED = 90
+# Rows that are kept. By number, as a clock that jumps must not empty them.
+_NEWEST = {"usage_calls": 50_000, "usage_marks": 5_000, "usage_loads": 5_000}
 # Some models cost more for calls above it.
 _LONG = 200_000
 
@@ -53,14 +47,12 @@ def make_usage_tables(connection: sqlite3.Connection) -> None:
     for statement in (
         """CREATE TABLE usage_sessions (
             session TEXT PRIMARY KEY, agent TEXT NOT NULL, repository TEXT NOT NULL,
-            first REAL NOT NULL, last REAL NOT NULL, source TEXT NOT NULL DEFAULT '',
-            context INTEGER, window INTEGER, model TEXT NOT NULL DEFAULT '') WITHOUT ROWID""",
+            day TEXT NOT NULL, known BLOB NOT NULL) WITHOUT ROWID""",
         "CREATE INDEX usage_repositories ON usage_sessions (repository)",
         """CREATE TABLE usage_calls (
             call TEXT PRIMARY KEY, session TEXT NOT NULL, day TEXT NOT NULL, sub INTEGER NOT NULL,
             model TEXT NOT NULL, input INTEGER NOT NULL, cached INTEGER NOT NULL,
-            written INTEGER NOT NULL, output INTEGER NOT NULL, usd REAL) WITHOUT ROWID""",
-        "CREATE INDEX usage_calls_of_days ON usage_calls (day)",
+            written INTEGER NOT NULL, output INTEGER NOT NULL, usd REAL)""",
         """CREATE TABLE usage_days (
             session TEXT NOT NULL, day TEXT NOT NULL, sub INTEGER NOT NULL, model TEXT NOT NULL,
             long INTEGER NOT NULL, stated INTEGER NOT NULL, calls INTEGER NOT NULL,
@@ -68,13 +60,8 @@ def make_usage_tables(connection: sqlite3.Connection) -> None:
             output INTEGER NOT NULL, usd REAL NOT NULL,
             PRIMARY KEY (session, day, sub, model, long, stated)) WITHOUT ROWID""",
         "CREATE INDEX usage_days_by_day ON usage_days (day)",
-        "CREATE TABLE usage_marks (file TEXT PRIMARY KEY, at REAL NOT NULL, mark BLOB NOT NULL)"
-        " WITHOUT ROWID",
-        """CREATE TABLE usage_steps (
-            session TEXT NOT NULL, scope TEXT NOT NULL, step INTEGER NOT NULL,
-            PRIMARY KEY (session, scope)) WITHOUT ROWID""",
-        "CREATE TABLE usage_loads (load TEXT PRIMARY KEY, at REAL NOT NULL, bytes INTEGER NOT NULL)"
-        " WITHOUT ROWID",
+        "CREATE TABLE usage_marks (file TEXT PRIMARY KEY, mark BLOB NOT NULL)",
+        "CREATE TABLE usage_loads (load TEXT PRIMARY KEY, bytes INTEGER NOT NULL)",
         "CREATE TABLE usage_zone (name TEXT NOT NULL)",
     ):
         connection.execute(statement)
@@ -87,6 +74,8 @@ class SessionUsage(Struct, frozen=True, kw_only=True):
     agent: str = ""
     """The id of its dialect."""
     repository: str = ""
+    day: str = ""
+    """The last one on which it was at work."""
     source: str = ""
     """Who tells of its calls, ``event`` or ``transcript``: never both. Empty before anybody did."""
     context: int | None = None
@@ -94,6 +83,8 @@ class SessionUsage(Struct, frozen=True, kw_only=True):
     window: int | None = None
     """The tokens that its model takes; 0 where that was asked for and nobody knew."""
     model: str = ""
+    steps: Mapping[str, int] = {}
+    """By limit, how far it has come on the way there."""
 
 
 def digest(*words: str) -> str:
@@ -102,51 +93,48 @@ def digest(*words: str) -> str:
     return blake2b(text, digest_size=16).hexdigest()
 
 
-# ── what is written ─────────────────────────────────────────────────────────────────────────
-
-
-def keep_session(connection: sqlite3.Connection, usage: SessionUsage, now: float) -> None:
-    """A session as it is now."""
+def keep_session(connection: sqlite3.Connection, usage: SessionUsage) -> None:
+    """Stores a session as it is now."""
     connection.execute(
-        "INSERT INTO usage_sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session) DO "
-        "UPDATE SET last = max(last, excluded.last), source = excluded.source, "
-        "context = excluded.context, window = excluded.window, model = excluded.model, "
-        "repository = CASE repository WHEN '' THEN excluded.repository ELSE repository END",
-        (
-            *(usage.session, usage.agent, usage.repository, now, now),
-            *(usage.source, usage.context, usage.window, usage.model),
-        ),
+        "INSERT OR REPLACE INTO usage_sessions VALUES (?, ?, ?, ?, ?)",
+        (usage.session, usage.agent, usage.repository, usage.day, msgspec.json.encode(usage)),
     )
+
+
+def read_session(connection: sqlite3.Connection, session: str) -> SessionUsage | None:
+    """What is known of a session; None before it told of anything."""
+    row = _find(connection, "SELECT known FROM usage_sessions WHERE session = ?", session)
+    return msgspec.json.decode(row[0], type=SessionUsage) if row else None
 
 
 def keep_call(
     connection: sqlite3.Connection, usage: SessionUsage, call: ModelCall, day: str
 ) -> None:
-    """A call; where it was told before, the larger numbers count: those of its end."""
+    """Adds a call; of one that was told before, the larger numbers count: those of its end."""
     key, tokens = digest(usage.agent, call.id), call.tokens
     row = (
         *(usage.session, day, int(call.is_sub), call.model),
         *(tokens.input, tokens.cached, tokens.written, tokens.output, call.usd),
     )
-    before = connection.execute(
+    before = _find(
+        connection,
         "SELECT session, day, sub, model, input, cached, written, output, usd "
         "FROM usage_calls WHERE call = ?",
-        (key,),
-    ).fetchone()
+        key,
+    )
     if before is not None:
         numbers = (max(pair) for pair in zip(before[4:8], row[4:8], strict=True))
         row = (*before[:4], *numbers, before[8] if row[8] is None else row[8])
         if row == before:
             return
-        _add(connection, before, -1)
+        _add_to_day(connection, before, -1)
     connection.execute(
         "INSERT OR REPLACE INTO usage_calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (key, *row)
     )
-    _add(connection, row, 1)
+    _add_to_day(connection, row, 1)
 
 
-def _add(connection: sqlite3.Connection, row: Sequence[Any], sign: int) -> None:
-    """Adds a call to its day, or takes it out."""
+def _add_to_day(connection: sqlite3.Connection, row: Sequence[Any], sign: int) -> None:
     *place, given, cached, written, output, usd = row
     is_long = given + cached + written > _LONG
     numbers = (1, given, cached, written, output, usd or 0.0)
@@ -159,92 +147,57 @@ def _add(connection: sqlite3.Connection, row: Sequence[Any], sign: int) -> None:
     )
 
 
-def keep_mark(connection: sqlite3.Connection, path: str, mark: Mark, now: float) -> None:
-    """How far a file was read."""
+def keep_mark(connection: sqlite3.Connection, path: str, mark: Mark) -> None:
+    """Stores how far a file was read."""
     connection.execute(
-        "INSERT OR REPLACE INTO usage_marks VALUES (?, ?, ?)",
-        (digest(path), now, msgspec.json.encode(mark)),
-    )
-
-
-def keep_large_load(connection: sqlite3.Connection, load: str, size: int, now: float) -> None:
-    """How large the answer was that a call of a tool brought."""
-    connection.execute("INSERT OR REPLACE INTO usage_loads VALUES (?, ?, ?)", (load, now, size))
-
-
-def keep_step(connection: sqlite3.Connection, session: str, scope: str, step: int) -> None:
-    """How far a session has come on the way to a limit."""
-    connection.execute(
-        "INSERT OR REPLACE INTO usage_steps VALUES (?, ?, ?)", (session, scope, step)
-    )
-
-
-def forget_old(connection: sqlite3.Connection, now: float, zone: tzinfo) -> None:
-    """Keeps of old calls what their days used; and nothing of what nobody asks for again."""
-    last = day_of(now - _SINGLE * _DAY, zone)
-    connection.execute("DELETE FROM usage_calls WHERE day < ?", (last,))
-    forgotten = (now - _REMEMBERED * _DAY,)
-    connection.execute("DELETE FROM usage_marks WHERE at < ?", forgotten)
-    connection.execute("DELETE FROM usage_loads WHERE at < ?", forgotten)
-    connection.execute(
-        "DELETE FROM usage_steps WHERE session IN "
-        "(SELECT session FROM usage_sessions WHERE last < ?)",
-        forgotten,
-    )
-
-
-# ── what is asked ───────────────────────────────────────────────────────────────────────────
-
-
-def read_session(connection: sqlite3.Connection, session: str) -> SessionUsage | None:
-    """What is known of a session; None before it told of anything."""
-    row = connection.execute(
-        "SELECT agent, repository, source, context, window, model FROM usage_sessions "
-        "WHERE session = ?",
-        (session,),
-    ).fetchone()
-    if row is None:
-        return None
-    agent, repository, source, context, window, model = row
-    return SessionUsage(
-        session=session,
-        agent=agent,
-        repository=repository,
-        source=source,
-        context=context,
-        window=window,
-        model=model,
-    )
-
-
-def read_steps(connection: sqlite3.Connection, session: str) -> dict[str, int]:
-    """By scope, how far a session has come."""
-    return dict(
-        connection.execute("SELECT scope, step FROM usage_steps WHERE session = ?", (session,))
+        "INSERT OR REPLACE INTO usage_marks VALUES (?, ?)",
+        (digest(path), msgspec.json.encode(mark)),
     )
 
 
 def read_mark(connection: sqlite3.Connection, path: str) -> Mark | None:
     """How far a file was read."""
-    row = connection.execute(
-        "SELECT mark FROM usage_marks WHERE file = ?", (digest(path),)
-    ).fetchone()
-    try:
-        return msgspec.json.decode(row[0], type=Mark) if row else None
-    except ValueError:
-        return None  # nobody of ours wrote it
+    row = _find(connection, "SELECT mark FROM usage_marks WHERE file = ?", digest(path))
+    return msgspec.json.decode(row[0], type=Mark) if row else None
+
+
+def keep_large_load(connection: sqlite3.Connection, load: str, size: int) -> None:
+    """Stores how large the answer to a call of a tool was."""
+    connection.execute("INSERT OR REPLACE INTO usage_loads VALUES (?, ?)", (load, size))
 
 
 def find_large_load(connection: sqlite3.Connection, load: str) -> int | None:
-    """How large the answer of the same call was the last time; None where it was not."""
-    row = connection.execute("SELECT bytes FROM usage_loads WHERE load = ?", (load,)).fetchone()
+    """How large the answer to the same call was the last time; None where that is not known."""
+    row = _find(connection, "SELECT bytes FROM usage_loads WHERE load = ?", load)
     return row[0] if row else None
+
+
+def forget_old(connection: sqlite3.Connection) -> None:
+    """Keeps of old calls what their days used; and nothing of what nobody asks for again."""
+    for table, kept in _NEWEST.items():
+        connection.execute(
+            f"DELETE FROM {table} WHERE rowid <= (SELECT max(rowid) FROM {table}) - {kept}"  # noqa: S608 - words of this module
+        )
+
+
+def _find(connection: sqlite3.Connection, question: str, value: str) -> tuple[Any, ...] | None:
+    found: tuple[Any, ...] | None = connection.execute(question, (value,)).fetchone()
+    return found
+
+
+# ── days ────────────────────────────────────────────────────────────────────────────────────
 
 
 def read_zone(connection: sqlite3.Connection) -> str:
     """The time zone by whose midnight days end; empty before one was stored."""
     row = connection.execute("SELECT name FROM usage_zone").fetchone()
     return str(row[0]) if row else ""
+
+
+def keep_zone(connection: sqlite3.Connection, name: str) -> None:
+    """Stores the zone, so that days are the same for everybody who asks."""
+    connection.execute("DELETE FROM usage_zone")
+    connection.execute("INSERT INTO usage_zone VALUES (?)", (name,))
 
 
 def open_zone(name: str) -> tzinfo:
@@ -255,71 +208,54 @@ def open_zone(name: str) -> tzinfo:
         return UTC
 
 
-def keep_zone(connection: sqlite3.Connection, name: str) -> None:
-    """Stores the zone, so that days are the same for everybody who asks."""
-    connection.execute("DELETE FROM usage_zone")
-    connection.execute("INSERT INTO usage_zone VALUES (?)", (name,))
-
-
 def day_of(instant: float, zone: tzinfo) -> str:
     """The day of an instant, as it is written: ``2026-11-19``."""
     return datetime.fromtimestamp(instant, zone).date().isoformat()
 
 
-_SUMS = (
-    "sum(d.calls), sum(d.input), sum(d.cached), sum(d.written), sum(d.output), sum(d.usd), "
-    "d.stated, max(d.day), count(DISTINCT s.session)"
-)
-
-
-def sum_used(
-    connection: sqlite3.Connection,
-    *,
-    session: str | None = None,
-    repository: str | None = None,
-    day: str | None = None,
-) -> Sequence[Used]:
-    """What was used by a session, in a repository or on a day, by model."""
-    where = {"s.session = ?": session, "s.repository = ?": repository, "d.day = ?": day}
-    asked = {clause: value for clause, value in where.items() if value is not None}
-    rows = connection.execute(
-        f"SELECT '', d.model, {_SUMS} FROM usage_sessions s JOIN usage_days d USING (session) "  # noqa: S608 - words of this module
-        f"WHERE {' AND '.join(asked) or '1'} GROUP BY d.model, d.long, d.stated",
-        list(asked.values()),
-    )
-    return [used for used in map(_read_used, rows) if used.calls]
-
+# ── sums ────────────────────────────────────────────────────────────────────────────────────
 
 BREAKDOWNS = {
-    "day": "coalesce(d.day, date(s.last, 'unixepoch'))",
+    "day": "coalesce(d.day, s.day)",
     "agent": "s.agent || CASE d.sub WHEN 1 THEN ' (sub-agents)' ELSE '' END",
     "model": "coalesce(d.model, '')",
     "repository": "s.repository",
     "session": "substr(s.session, 1, 8) || ' ' || s.agent || ' ' || s.repository",
 }
 """What usage can be shown by, as it is asked for."""
+_CONDITIONS = {
+    "session": "s.session = ?",
+    "repository": "s.repository = ?",
+    "day": "d.day = ?",
+    "since": "coalesce(d.day, s.day) >= ?",
+}
 
 
-def list_used(connection: sqlite3.Connection, by: str, since: str) -> Sequence[Used]:
-    """Usage in parts, each part by model; what a session without calls used is not known."""
-    day, part = BREAKDOWNS["day"], BREAKDOWNS[by]
+def sum_used(connection: sqlite3.Connection, by: str = "", **where: str) -> Sequence[Used]:
+    """What was used, by model, where ``session``, ``repository`` or ``day`` is so, or ``since`` one.
+
+    ``by`` is a breakdown: then sessions that told of no calls are there, too.
+    """
+    part = BREAKDOWNS.get(by, "''")
+    asked = " AND ".join(_CONDITIONS[key] for key in where) or "1"
     rows = connection.execute(
-        f"SELECT {part}, d.model, {_SUMS} FROM usage_sessions s "  # noqa: S608 - words of this module
-        f"LEFT JOIN usage_days d USING (session) WHERE {day} >= ? "
+        f"SELECT {part}, coalesce(d.model, ''), coalesce(sum(d.calls), 0), sum(d.input), "  # noqa: S608 - words of this module
+        "sum(d.cached), sum(d.written), sum(d.output), sum(d.usd), d.stated, max(d.day), "
+        "count(DISTINCT s.session) "
+        f"FROM usage_sessions s LEFT JOIN usage_days d USING (session) WHERE {asked} "
         f"GROUP BY {part}, d.model, d.long, d.stated",
-        (since,),
+        list(where.values()),
     )
-    return [used for used in map(_read_used, rows) if used.calls or used.day == ""]
-
-
-def _read_used(row: Sequence[Any]) -> Used:
-    part, model, calls, given, cached, written, output, usd, stated, day, sessions = row
-    return Used(
-        part=part,
-        model=model or "",
-        calls=calls or 0,
-        tokens=Tokens(given or 0, cached or 0, written or 0, output or 0),
-        usd=usd if stated else None,
-        day=day or "",
-        sessions=sessions,
-    )
+    return [
+        Used(
+            part=part,
+            model=model,
+            calls=calls,
+            tokens=Tokens(*(number or 0 for number in numbers)),
+            usd=usd if stated else None,
+            day=day or "",
+            sessions=sessions,
+        )
+        for part, model, calls, *numbers, usd, stated, day, sessions in rows
+        if calls or (by and day is None)
+    ]

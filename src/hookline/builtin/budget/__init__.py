@@ -4,18 +4,16 @@ work is. At the end of a limit of your own (`session`, `day`, `repository`) no t
 compaction, or in a new session, there is room again. `hookline cost` shows what was used.
 """
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC
 from typing import Annotated
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from hookline.builtin.budget.counting import Counted, count
-from hookline.builtin.budget.limits import Amount, Level, list_spending
+from hookline.builtin.budget.counting import Counted, count, session_key
 from hookline.builtin.budget.loads import (
-    KNOWN_AGAIN,
+    REPEATABLE,
     Load,
     is_new_agent,
     load_key,
@@ -24,6 +22,7 @@ from hookline.builtin.budget.loads import (
 from hookline.model.answers import PASS, Announcement, Answer, Verdict
 from hookline.model.errors import HooklineError
 from hookline.model.events import (
+    Budget,
     BudgetExceeded,
     Event,
     PostToolUse,
@@ -35,19 +34,18 @@ from hookline.model.events import (
     UserPromptSubmit,
 )
 from hookline.model.ports import Caller, State
-from hookline.model.tools import ToolKind
-from hookline.pricing import Price, find_window
+from hookline.pricing import Price, add_prices
 from hookline.store.usage import (
-    day_of,
     find_large_load,
     forget_old,
     keep_large_load,
     keep_session,
-    keep_step,
     open_zone,
-    read_steps,
-    read_zone,
+    read_session,
+    sum_used,
 )
+
+__all__ = ["Options", "make", "session_key"]
 
 EVENTS: tuple[str, ...] = (
     "session_start",
@@ -69,11 +67,10 @@ JUDGES: bool = True
 ACTS: tuple[str, ...] = EVENTS
 FIRES: tuple[str, ...] = ("budget_exceeded",)
 
-_READ = ToolKind.READ
 _KB = 1024
 _WARNED, _EXCEEDED, _SPENT = 1, 2, 3
 _LONGEST_NAME = 40
-_PRICES = "prices"
+_CONTEXT, _PRICES = "context tokens", "prices"
 
 _ADVICE = {
     _WARNED: "Load only what the task needs.",
@@ -82,6 +79,17 @@ _ADVICE = {
 }
 
 Percent = Annotated[int, Meta(ge=1, le=100)]
+
+
+class Amount(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """At most so much."""
+
+    tokens: Annotated[int, Meta(ge=1, lt=10**15)] | None = None
+    dollars: Annotated[float, Meta(gt=0, lt=10**15)] | None = None
+
+    def __post_init__(self) -> None:
+        if self.tokens is None and self.dollars is None:
+            raise ValueError("say `tokens:` or `dollars:`, or both")
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -109,26 +117,23 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if self.warn > self.rotate:
             raise ValueError(f"`warn: {self.warn}` is above `rotate: {self.rotate}`")
-        if self.time_zone:
-            _check_zone(self.time_zone)
+        if self.time_zone not in ("", "UTC") and open_zone(self.time_zone) is UTC:
+            zone = self.time_zone[:60]
+            raise ValueError(
+                f"`time_zone: {zone}` is no time zone: it is written as Europe/Berlin is"
+            )
 
     @property
-    def has_dollars(self) -> bool:
-        """Whether any limit is in dollars."""
-        amounts = (self.session, self.day, self.repository)
-        return any(each is not None and each.dollars is not None for each in amounts)
-
-
-def _check_zone(name: str) -> None:
-    if name != "UTC" and open_zone(name) is UTC:
-        raise ValueError(
-            f"`time_zone: {name[:60]}` is no time zone: it is written as Europe/Berlin is"
-        )
+    def amounts(self) -> Mapping[str, Amount]:
+        """The limits that the person set, by scope."""
+        every = {"session": self.session, "day": self.day, "repository": self.repository}
+        return {scope: amount for scope, amount in every.items() if amount is not None}
 
 
 def WAITS(options: Options) -> bool:
     """Prices and windows of models take long to load."""
-    return options.limit is None or options.has_dollars
+    dollars = any(each.dollars is not None for each in options.amounts.values())
+    return options.limit is None or dollars
 
 
 def make(options: Options) -> Callable[[Event, Caller], Answer | Announcement]:
@@ -138,7 +143,7 @@ def make(options: Options) -> Callable[[Event, Caller], Answer | Announcement]:
         if caller.state is None or not event.session_id:
             return PASS
         try:
-            return _Budget(options, event, caller, caller.state()).answer()
+            return _Judge(options, event, caller, caller.state()).answer()
         except HooklineError as error:
             # Agents go on without a count. The person is told once for each prompt.
             if isinstance(event, SessionStart | UserPromptSubmit):
@@ -148,111 +153,167 @@ def make(options: Options) -> Callable[[Event, Caller], Answer | Announcement]:
     return answer
 
 
-class _Budget:
+class Level(Struct, frozen=True, kw_only=True):
+    """How much of one limit is used."""
+
+    scope: str
+    unit: str
+    used: float
+    limit: float
+    step: int = 0
+
+    @property
+    def key(self) -> str:
+        """What tells it from the others."""
+        return f"{self.scope} {self.unit}"
+
+    @property
+    def percent(self) -> float:
+        """Of the limit; above 100 when more was used."""
+        return self.used * 100 / self.limit
+
+    @property
+    def message(self) -> str:
+        """In one sentence."""
+        if self.unit == "dollars":
+            whole = f"(${self.used:,.2f} of ${self.limit:,.2f})"
+        else:
+            whole = f"({self.used:,.0f} of {self.limit:,.0f} tokens)"
+        share = f"{min(self.percent, 9_999):.0f}%"
+        if self.key == _CONTEXT:
+            return f"{share} of the context is used {whole}."
+        owner = {"session": "this session's", "day": "today's"}.get(self.scope, "this repository's")
+        return f"{share} of {owner} {self.unit} are used {whole}."
+
+    @property
+    def advice_for_person(self) -> str:
+        """What the person can do."""
+        if self.step == _WARNED:
+            return "The agent was told."
+        if self.step == _SPENT:
+            return f"No tool runs until `{self.scope}: {{{self.unit}: …}}` of the budget is raised."
+        if self.key == _CONTEXT:
+            return "Large loads and new sub-agents are blocked: compact it, or begin a new session."
+        return "Large loads and new sub-agents are blocked until this limit is raised."
+
+    @property
+    def fields(self) -> Mapping[str, object]:
+        """As `budget_exceeded` tells it."""
+        budget = (
+            Budget(used_usd=self.used, limit_usd=self.limit)
+            if self.unit == "dollars"
+            else Budget(used_tokens=int(self.used), effective_limit=int(self.limit))
+        )
+        told = {key: getattr(self, key) for key in ("message", "scope", "unit", "used", "limit")}
+        return {**told, "percent": round(self.percent, 1), "budget": budget}
+
+
+class _Judge:
     """One event within the limits."""
 
     def __init__(self, options: Options, event: Event, caller: Caller, state: State) -> None:
-        self.options = options
-        self.event = event
-        self.state = state
-        self.counted = self._with_window(count(event, caller, state, options.time_zone))
+        self.options, self.event, self.state = options, event, state
+        self.counted: Counted = count(
+            event,
+            caller,
+            state,
+            time_zone=options.time_zone,
+            needs_window=options.limit is None,
+        )
         self.unpriced: tuple[str, ...] = ()
+        self.levels = [
+            replace(each, step=self._find_step(each))
+            for each in (*self._measure_context(), *self._measure_amounts())
+        ]
 
     def answer(self) -> Answer | Announcement:
         """What is said, and what is announced with it."""
-        levels = self._find_levels()
-        before = self._move_steps(levels)
         if isinstance(self.event, SessionStart):
-            self._tidy()
+            with self.state.write() as connection:
+                forget_old(connection)
         if isinstance(self.event, PostToolUse):
             self._remember_load(self.event)
-        said = self._tell(levels, before)
-        reason = self._find_objection(levels)
-        if reason:
+        # The main agent's conversation is no matter of its sub-agents.
+        levels = [
+            each for each in self.levels if each.key != _CONTEXT or not self.event.agent.depth
+        ]
+        before = self._move_steps({each.key: each.step for each in levels})
+        new = [each for each in levels if each.step > before.get(each.key, each.step)]
+        said = self._tell(new, is_unpriced=before.get(_PRICES) == 0)
+        if reason := self._find_objection():
             said = replace(said, verdict=Verdict.DENY, reason=reason)
-        moment = self._find_moment(levels, before)
-        if moment is None:
-            return PASS if said == PASS else said
-        fields = {
-            "message": moment.message,
-            "scope": moment.scope,
-            "unit": moment.unit,
-            "used": moment.used,
-            "limit": moment.limit,
-            "percent": round(moment.percent, 1),
-            "budget": moment.budget,
-        }
-        return Announcement(said, {BudgetExceeded.event_id(): fields})
+        exceeded = [each for each in new if before[each.key] < _EXCEEDED <= each.step]
+        if exceeded:
+            moment = max(exceeded, key=lambda level: level.percent)
+            return Announcement(said, {BudgetExceeded.event_id(): moment.fields})
+        return PASS if said == PASS else said
 
     # ── how much is used ────────────────────────────────────────────────────────────────────
 
-    def _with_window(self, counted: Counted) -> Counted:
-        """With the window of its model, which is asked for once."""
-        usage = counted.usage
-        if self.options.limit is not None or usage.window is not None or not usage.model:
-            return counted
-        usage = replace(usage, window=find_window(usage.model) or 0)
-        with self.state.write() as connection:
-            keep_session(connection, usage, time.time())
-        return replace(counted, usage=usage)
-
-    def _find_levels(self) -> list[Level]:
-        options, usage = self.options, self.counted.usage
-        levels: list[Level] = []
-        limit = options.limit or usage.window or 0
+    def _measure_context(self) -> Sequence[Level]:
+        usage = self.counted.usage
+        limit = self.options.limit or usage.window
+        if not limit or usage.context is None or not self.counted.is_complete:
+            return ()
         # A conversation that is longer than its model takes shows that nobody knew the model.
-        is_known = options.limit is not None or (usage.context or 0) <= limit * 1.1
-        if limit and is_known and usage.context is not None and self.counted.complete:
-            levels.append(Level(scope="context", unit="tokens", used=usage.context, limit=limit))
-        limits = {
-            "session": options.session,
-            "day": options.day,
-            "repository": options.repository,
+        if self.options.limit is None and usage.context > limit * 1.1:
+            return ()
+        return (Level(scope="context", unit="tokens", used=usage.context, limit=limit),)
+
+    def _measure_amounts(self) -> Sequence[Level]:
+        usage, levels = self.counted.usage, list[Level]()
+        where = {
+            "session": usage.session,
+            "day": self.counted.today,
+            "repository": usage.repository,
         }
-        if any(limits.values()):
+        for scope, amount in self.options.amounts.items():
+            if not where[scope]:
+                continue
             with self.state.read() as connection:
-                zone = open_zone(read_zone(connection))
-                today = day_of(time.time(), zone)
-                found = list(list_spending(connection, usage, limits, options.prices, today))
-            levels += [level for level, _ in found]
-            models = (model for _, unknown in found for model in unknown)
-            self.unpriced = tuple(dict.fromkeys(models))
+                found = sum_used(connection, **{scope: where[scope]})
+            if amount.tokens is not None:
+                used = sum(each.tokens.total for each in found)
+                levels.append(Level(scope=scope, unit="tokens", used=used, limit=amount.tokens))
+            if amount.dollars is not None:
+                paid, unknown = add_prices(found, self.options.prices)
+                levels.append(Level(scope=scope, unit="dollars", used=paid, limit=amount.dollars))
+                self.unpriced = tuple(dict.fromkeys((*self.unpriced, *unknown)))
         return levels
 
-    def _step_of(self, level: Level) -> int:
-        if level.is_spending and level.percent >= 100:
+    def _find_step(self, level: Level) -> int:
+        if level.key != _CONTEXT and level.percent >= 100:
             return _SPENT
         if level.percent >= self.options.rotate:
             return _EXCEEDED
         return _WARNED if level.percent >= self.options.warn else 0
 
-    def _move_steps(self, levels: Sequence[Level]) -> dict[str, int]:
-        """On which step the session was; it is on a higher one only once it can be told."""
-        now = {level.key: self._step_of(level) for level in levels}
+    def _move_steps(self, now: dict[str, int]) -> Mapping[str, int]:
+        """Of what changes, on which step the session was. It rises only where that can be told."""
         if self.unpriced:
             now[_PRICES] = _WARNED
-        session = self.counted.usage.session
-        with self.state.read() as connection:
-            steps = read_steps(connection, session)
-        # What no longer is known, as after a compaction, begins anew.
-        due = {key: now.get(key, 0) for key in {*now, *steps}}
-        due = {
-            key: step
-            for key, step in due.items()
-            if step != steps.get(key, 0) and (step < steps.get(key, 0) or self._tells(step))
-        }
+        due = self._find_changes(self.counted.usage.steps, now)
         if not due:
-            return now
+            return {}
         with self.state.write() as connection:
-            steps = read_steps(connection, session)
-            for key, step in due.items():
-                keep_step(connection, session, key, step)
-        return {key: steps.get(key, 0) if key in due else now.get(key, 0) for key in {*now, *due}}
+            # Another event of the session may have told of it since.
+            usage = read_session(connection, self.counted.usage.session) or self.counted.usage
+            due = self._find_changes(usage.steps, now)
+            keep_session(connection, replace(usage, steps={**usage.steps, **due}))
+        return {key: usage.steps.get(key, 0) for key in due}
 
-    def _tells(self, step: int) -> bool:
+    def _find_changes(self, steps: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
+        # What is not known any more, as after a compaction, begins anew.
+        gone = (key for key in steps if not (key == _CONTEXT and self.event.agent.depth))
+        wanted = {**dict.fromkeys(gone, 0), **now}
+        return {
+            key: step
+            for key, step in wanted.items()
+            if step < steps.get(key, 0) or (step > steps.get(key, 0) and self._can_tell(step))
+        }
+
+    def _can_tell(self, step: int) -> bool:
         """Whether what is said now reaches the model, or for what is urgent the person."""
-        if self.event.agent.depth:
-            return False
         if step > _WARNED and isinstance(self.event, PreToolUse | Stop):
             return True
         # On several platforms text reaches the model after a tool, and not before.
@@ -260,17 +321,11 @@ class _Budget:
 
     # ── what is said ────────────────────────────────────────────────────────────────────────
 
-    def _tell(self, levels: Sequence[Level], before: dict[str, int]) -> Answer:
+    def _tell(self, new: Sequence[Level], *, is_unpriced: bool) -> Answer:
         """Once for each step."""
-        context: list[str] = []
-        notice: list[str] = []
-        for level in levels:
-            step = self._step_of(level)
-            if step <= before[level.key]:
-                continue
-            context.append(f"{level.message} {_ADVICE[step]}")
-            notice.append(f"{level.message} {_for_person(level, step)}")
-        if self.unpriced and before[_PRICES] < _WARNED:
+        context = [f"{each.message} {_ADVICE[each.step]}" for each in new]
+        notice = [f"{each.message} {each.advice_for_person}" for each in new]
+        if is_unpriced and self.unpriced:
             models = ", ".join(f"`{model[:60]}`" for model in self.unpriced[:3])
             notice.append(
                 f"What {models} costs is unknown, and not in the budget: state it under `prices:`, "
@@ -279,67 +334,47 @@ class _Budget:
         told = tuple(context) if self.event.takes_context else ()
         return Answer(context=told, notice=tuple(notice))
 
-    def _find_moment(self, levels: Sequence[Level], before: dict[str, int]) -> Level | None:
-        """The limit that is exceeded now and was not before."""
-        new = (
-            level
-            for level in levels
-            if before[level.key] < _EXCEEDED <= self._step_of(level) and self._tells(_EXCEEDED)
-        )
-        return max(new, key=lambda level: level.percent, default=None)
-
     # ── what is held back ───────────────────────────────────────────────────────────────────
 
-    def _find_objection(self, levels: Sequence[Level]) -> str:
+    def _find_objection(self) -> str:
         """Why this may not be done now; empty where it may."""
-        if not isinstance(self.event, PreToolUse | SubagentStart):
+        event = self.event
+        if not isinstance(event, PreToolUse | SubagentStart):
             return ""
-        above = [level for level in levels if self._step_of(level) >= _EXCEEDED]
-        # A sub-agent has a conversation of its own.
-        if self.event.agent.depth and isinstance(self.event, PreToolUse):
-            above = [level for level in above if level.is_spending]
+        above = [each for each in self.levels if each.step >= _EXCEEDED]
+        if event.agent.depth and isinstance(event, PreToolUse):
+            above = [each for each in above if each.key != _CONTEXT]
         if not above:
             return ""
-        level = max(above, key=lambda each: (self._step_of(each), each.percent))
-        if self._step_of(level) == _SPENT:
-            return f"{level.message} No tool runs until the user raises this limit."
-        if isinstance(self.event, SubagentStart) or is_new_agent(self.event.tool):
+        level = max(above, key=lambda each: (each.step, each.percent))
+        if level.step == _SPENT:
+            return f"{level.message} {_ADVICE[_SPENT]}"
+        if isinstance(event, SubagentStart) or is_new_agent(event.tool):
             return f"{level.message} No new sub-agent begins; do what is left yourself."
-        load = self._find_load(self.event)
-        if load is None:
+        load = self._find_load(event)
+        if load is None or load.bytes <= self.options.large_kb * _KB:
             return ""
-        name = load.name[:_LONGEST_NAME]
         return (
-            f"{level.message} {name} is {-(-load.bytes // _KB):,} KB: "
+            f"{level.message} {load.name[:_LONGEST_NAME]} is {-(-load.bytes // _KB):,} KB: "
             f"take at most {self.options.large_kb} KB of it."
         )
 
     def _find_load(self, event: ToolEvent) -> Load | None:
-        """What is known to be large of what this call would bring."""
-        found = measure_load(event)
-        if found is None and event.tool.kind in KNOWN_AGAIN - {_READ}:
-            with self.state.read() as connection:
-                size = find_large_load(connection, load_key(event.tool))
-            found = Load(f"The last answer of {event.tool.name}", size) if size else None
-        return found if found and found.bytes > self.options.large_kb * _KB else None
+        """What this call would bring, as far as that is known."""
+        if event.tool.kind not in REPEATABLE:
+            return measure_load(event)
+        with self.state.read() as connection:
+            size = find_large_load(connection, load_key(event.tool))
+        return Load(f"The last answer of {event.tool.name}", size) if size else None
 
     def _remember_load(self, event: ToolEvent) -> None:
-        size = len(event.tool.output or "")
-        if event.tool.kind in KNOWN_AGAIN and size > self.options.large_kb * _KB:
+        """Keeps how large an answer was that was large, or was the last time."""
+        if event.tool.kind not in REPEATABLE:
+            return
+        key, size = load_key(event.tool), len(event.tool.output or "")
+        is_large = size > self.options.large_kb * _KB
+        with self.state.read() as connection:
+            was_large = find_large_load(connection, key)
+        if is_large or was_large:
             with self.state.write() as connection:
-                keep_large_load(connection, load_key(event.tool), size, time.time())
-
-    def _tidy(self) -> None:
-        with self.state.write() as connection:
-            zone = open_zone(read_zone(connection))
-            forget_old(connection, time.time(), zone)
-
-
-def _for_person(level: Level, step: int) -> str:
-    if step == _WARNED:
-        return "The agent was told."
-    if step == _SPENT:
-        return f"No tool runs until `{level.scope}: {{{level.unit}: …}}` of the budget is raised."
-    if level.is_spending:
-        return "Large loads and new sub-agents are blocked until this limit is raised."
-    return "Large loads and new sub-agents are blocked: compact it, or begin a new session."
+                keep_large_load(connection, key, size)

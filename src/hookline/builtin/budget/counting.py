@@ -1,15 +1,14 @@
 """Takes in what events and transcripts tell of usage.
 
-Of each session either its events count or its transcript: both tell of the same calls. A transcript
-that cannot be read tells nothing, and the agent goes on.
+Of each session either its transcript counts, where it can be read, or its events: both tell of the
+same calls, and only a transcript names them, so that a session made from another one can be told
+apart from it.
 """
 
 import os
-import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC
 from typing import Any
 
 from msgspec import Struct
@@ -24,8 +23,9 @@ from hookline.model.events import (
     SessionStart,
     TurnEvent,
 )
-from hookline.model.ports import Caller, State
-from hookline.model.usage import ModelCall, TranscriptUsage, read_count, read_tokens
+from hookline.model.ports import Caller, State, Transcript
+from hookline.model.usage import Mark, ModelCall, TranscriptUsage, read_count, read_tokens
+from hookline.pricing import find_window
 from hookline.store.usage import (
     SessionUsage,
     day_of,
@@ -41,9 +41,8 @@ from hookline.store.usage import (
 )
 from hookline.workspace import checkout_at, with_workspace
 
-__all__ = ["Counted", "count", "machine_zone", "session_key"]
+__all__ = ["Counted", "count", "session_key"]
 
-_NEW = ("clear", "compact")
 # A clock that is further off than this is not believed.
 _AHEAD = 86_400.0
 _EARLIEST = 1_500_000_000.0
@@ -53,58 +52,69 @@ class Counted(Struct, frozen=True):
     """A session with this event counted."""
 
     usage: SessionUsage
-    complete: bool = True
+    today: str
+    is_complete: bool
     """Whether all that its transcript tells was read."""
 
 
-class _Read(Struct, frozen=True):
-    path: str
-    told: TranscriptUsage
+class _News(Struct, frozen=True):
+    """What this event and its transcripts tell that was not told before."""
+
+    event: Event
+    read: Sequence[tuple[str, TranscriptUsage]]
+    own: ModelCall | None
+
+    @property
+    def calls(self) -> Sequence[ModelCall]:
+        """All that transcripts tell of."""
+        return [call for _, told in self.read for call in told.calls]
 
 
-def count(event: Event, caller: Caller, state: State, time_zone: str) -> Counted:
+def count(
+    event: Event, caller: Caller, state: State, *, time_zone: str, needs_window: bool
+) -> Counted:
     """Counts what this event tells. Raises HooklineError when it cannot be stored.
 
     ``time_zone`` is where days end, if the person says it; else it is what it was.
     """
     key, now = session_key(event), time.time()
+    transcript = caller.transcript(event.dialect) if caller.transcript is not None else None
+    files = transcript.list_files(event) if transcript is not None else ()
     with state.read() as connection:
-        before = read_session(connection, key)
-        read = list(_read_transcripts(event, caller, connection))
-    usage = before or _begin(event, caller, key)
-    own = _own_call(event)
-    calls = [call for each in read for call in each.told.calls]
-    source = usage.source or ("event" if own else "transcript" if calls else "")
-    if own is not None and source == "event":
-        calls = [own]
-    elif source != "transcript":
-        calls = []
-    after = replace(_update(usage, event, read, own), source=source)
-    news = [each for each in read if each.told.mark.offset]
+        before, stored = read_session(connection, key), read_zone(connection)
+        marks = [(path, read_mark(connection, path)) for path in files]
+    news = _News(event, list(_read_files(transcript, marks)), _own_call(event))
+    name = time_zone or stored or _machine_zone()
+    zone = open_zone(name)
+    today = day_of(now, zone)
+    begun = before or SessionUsage(
+        session=key, agent=event.dialect, repository=_repository(event, caller)
+    )
+    after = _update(begun, news, today, needs_window)
+    is_complete = all(told.complete for _, told in news.read)
     # A session in which nothing was done has used nothing.
-    is_idle = before is None and not calls and isinstance(event, SessionStart | SessionEnd)
-    if (calls or news or after != before) and not is_idle:
-        with state.write() as connection:
-            stored = read_zone(connection)
-            name = time_zone or stored or machine_zone()
-            if name != stored:
-                keep_zone(connection, name)
-            zone = open_zone(name)
-            keep_session(connection, after, now)
-            for call in calls:
-                keep_call(connection, after, call, day_of(_believe(call.time, now), zone))
-            for each in news:
-                keep_mark(connection, each.path, each.told.mark, now)
-    return Counted(after, all(each.told.complete for each in read))
+    is_idle = before is None and not news.calls and isinstance(event, SessionStart | SessionEnd)
+    if is_idle or (after == before and not news.read and news.own is None):
+        return Counted(after, today, is_complete)
+    with state.write() as connection:
+        # Another event of the session may have been counted since it was read.
+        after = _update(read_session(connection, key) or begun, news, today, needs_window)
+        if name != stored:
+            keep_zone(connection, name)
+        keep_session(connection, after)
+        own = (news.own,) if news.own is not None else ()
+        for call in news.calls if after.source == "transcript" else own:
+            known = call.time is not None and _EARLIEST < call.time < now + _AHEAD
+            day = day_of(call.time, zone) if known and call.time else today
+            keep_call(connection, after, call, day)
+        for path, told in news.read:
+            keep_mark(connection, path, told.mark)
+    return Counted(after, today, is_complete)
 
 
 def session_key(event: Event) -> str:
     """Under which a session is kept."""
     return digest(event.dialect, event.session_id)
-
-
-def _begin(event: Event, caller: Caller, key: str) -> SessionUsage:
-    return SessionUsage(session=key, agent=event.dialect, repository=_repository(event, caller))
 
 
 def _repository(event: Event, caller: Caller) -> str:
@@ -119,82 +129,62 @@ def _repository(event: Event, caller: Caller) -> str:
     return f"{name} ({digest(place)[:6]})" if name else ""
 
 
-def _read_transcripts(
-    event: Event, caller: Caller, connection: sqlite3.Connection
-) -> Iterator[_Read]:
-    transcript = caller.transcript(event.dialect) if caller.transcript is not None else None
-    if transcript is None:
-        return
-    for path in transcript.list_files(event):
-        mark = read_mark(connection, path)
+def _read_files(
+    transcript: Transcript | None, marks: Iterable[tuple[str, Mark | None]]
+) -> Iterator[tuple[str, TranscriptUsage]]:
+    for path, mark in marks:
         with suppress(OSError, ValueError):
-            told = transcript.read_usage(path, mark)
-            if told.mark != mark:
-                yield _Read(path, told)
+            told = transcript.read_usage(path, mark) if transcript is not None else None
+            if told is not None and told.mark != mark:
+                yield path, told
 
 
 def _own_call(event: Event) -> ModelCall | None:
     """The call that the event itself tells of."""
-    if not isinstance(event, TurnEvent) or not event.usage:
+    tokens = read_tokens(event.usage or {}) if isinstance(event, TurnEvent) else None
+    if not isinstance(event, TurnEvent) or tokens is None or not tokens.total:
         return None
-    tokens = read_tokens(event.usage)
-    if tokens is None or not tokens.total:
-        return None
+    usd: Any = event.cost_usd
     return ModelCall(
         id=event.id,
         model=event.model,
         tokens=tokens,
-        usd=_read_dollars(event.cost_usd),
+        # Platforms say 0 where they do not know.
+        usd=float(usd) if isinstance(usd, int | float) and 0 < usd < 1e6 else None,
         is_sub=event.agent.depth > 0,
     )
 
 
-def _read_dollars(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and 0 <= value < 1e6 else None
-
-
-def _update(
-    usage: SessionUsage, event: Event, read: Sequence[_Read], own: ModelCall | None
-) -> SessionUsage:
-    """The session's conversation as it is with this event."""
-    context, window, model = usage.context, usage.window, usage.model
-    for each in read:
-        window = each.told.window or window
-        if each.told.has_context:
-            context = each.told.context
-            model = next((c.model for c in reversed(each.told.calls) if not c.is_sub), model)
+def _update(usage: SessionUsage, news: _News, today: str, needs_window: bool) -> SessionUsage:
+    """The session with what is new of its conversation."""
+    event, own = news.event, news.own
+    context, window, model = usage.context, None, usage.model
+    for _, told in news.read:
+        window = told.window or window
+        if told.has_context:
+            context = told.context
+            model = next((call.model for call in reversed(told.calls) if not call.is_sub), model)
     if own is not None and not own.is_sub:
-        context, model = own.tokens.total, own.model
+        context, model = own.tokens.total, own.model or model
     if event.budget is not None:
         context = read_count(event.budget.used_tokens) if event.budget.used_tokens else context
         window = read_count(event.budget.effective_limit) or window
-    if isinstance(event, CompactionEvent) and event.context_limit:
-        window = read_count(event.context_limit) or window
-    if isinstance(event, PreCompact) and event.input_tokens and not event.agent.depth:
-        context = read_count(event.input_tokens)
-    if _begins_anew(event):
-        context = None
-    if model != usage.model and window == 0:
-        window = None  # another one may be known
-    return replace(usage, context=context, window=window, model=model)
+    if not event.agent.depth:
+        if isinstance(event, CompactionEvent) and event.context_limit:
+            window = read_count(event.context_limit) or window
+        if isinstance(event, PreCompact) and event.input_tokens:
+            context = read_count(event.input_tokens)
+        is_new = isinstance(event, SessionStart) and event.source in ("clear", "compact")
+        if is_new or isinstance(event, PostCompact):
+            context = None
+    if window is None and (not usage.model or model == usage.model):
+        window = usage.window
+    if window is None and model and needs_window:
+        window = find_window(model) or 0
+    source = usage.source or ("transcript" if news.read else "event" if own else "")
+    return replace(usage, context=context, window=window, model=model, source=source, day=today)
 
 
-def _begins_anew(event: Event) -> bool:
-    if event.agent.depth:
-        return False
-    is_new = isinstance(event, SessionStart) and event.source in _NEW
-    return is_new or isinstance(event, PostCompact)
-
-
-def _believe(told: float | None, now: float) -> float:
-    return told if told is not None and _EARLIEST < told < now + _AHEAD else now
-
-
-def machine_zone() -> str:
-    """The name of this machine's time zone."""
-    with suppress(OSError):
-        _, found, name = os.path.realpath("/etc/localtime").partition("/zoneinfo/")
-        name = name.removeprefix("posix/")
-        if found and open_zone(name) is not UTC:
-            return name
-    return "UTC"
+def _machine_zone() -> str:
+    _, found, name = os.path.realpath("/etc/localtime").partition("/zoneinfo/")
+    return name.removeprefix("posix/") if found else "UTC"

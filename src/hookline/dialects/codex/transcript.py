@@ -108,9 +108,10 @@ class _Reader:
         payload, time = object_in(line, "payload"), when(line.get("timestamp"))
         match payload.get("type") if line.get("type") == "event_msg" else line.get("type"):
             case "session_meta":
-                # A thread that was made from another one begins with the lines of that.
+                # After its own first line, a thread that was made from another one has those of
+                # that: what they tell of was counted there.
                 id = str(payload.get("id", "")).encode("utf-8", "replace")
-                self.state.setdefault("thread", blake2b(id, digest_size=8).hexdigest())
+                self.state["thread"] = blake2b(id, digest_size=8).hexdigest()
                 source = payload.get("source")
                 is_sub = isinstance(source, dict) or bool(payload.get("parent_thread_id"))
                 self.state.setdefault("sub", is_sub)
@@ -146,7 +147,8 @@ class _Reader:
             )
 
     def _see_window(self, told: Mapping[str, Any]) -> None:
-        self.window = read_count(told.get("model_context_window")) or self.window
+        if not self.state.get("sub"):
+            self.window = read_count(told.get("model_context_window")) or self.window
 
 
 def _texts(item: Mapping[str, Any]) -> Iterator[str]:
