@@ -1,60 +1,33 @@
-"""What calls of models cost, and how much a model takes: as a person states it, else as the package
-genai-prices knows it, else unknown. It is loaded when somebody asks for a price.
+"""What calls of models cost, and how much a model takes, as the package genai-prices knows it; else
+it is unknown. The package is loaded when somebody asks for a price.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any
+from typing import Any
 
-from msgspec import Meta, Struct
+from hookline.model.usage import Used
 
-from hookline.model.usage import Tokens, Used
-
-__all__ = ["Price", "add_prices", "find_window", "has_prices"]
-
-_MILLION = 1_000_000
-
-Dollars = Annotated[float, Meta(ge=0, le=_MILLION)]
+__all__ = ["add_prices", "find_window", "has_prices"]
 
 
-class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Dollars for a million tokens."""
-
-    input: Dollars
-    output: Dollars
-    cached: Dollars | None = None
-    """What comes from a cache; as input unless it is said."""
-    written: Dollars | None = None
-    """What is put into one; as input unless it is said."""
-
-    def charge(self, tokens: Tokens) -> float:
-        """What these cost."""
-        cached = self.input if self.cached is None else self.cached
-        written = self.input if self.written is None else self.written
-        given = tokens.input * self.input + tokens.cached * cached + tokens.written * written
-        return (given + tokens.output * self.output) / _MILLION
-
-
-def add_prices(used: Iterable[Used], prices: Mapping[str, Price]) -> tuple[float, tuple[str, ...]]:
+def add_prices(used: Iterable[Used]) -> tuple[float, tuple[str, ...]]:
     """What is known to have been paid, and the models whose price nobody knows."""
     dollars, unknown = 0.0, {}
     for each in used:
-        cost = _price_calls(each, prices)
+        cost = _price_calls(each)
         if cost is None:
             unknown[each.model or "an unnamed model"] = True
         dollars += cost or 0.0
     return dollars, tuple(unknown)
 
 
-def _price_calls(used: Used, prices: Mapping[str, Price]) -> float | None:
-    """What calls of one model cost: as the platform says, else by price; None if unknown."""
+def _price_calls(used: Used) -> float | None:
+    """What calls of one model cost: as the platform says, else by its price; None if unknown."""
     if used.usd is not None:
         return used.usd
     tokens, calls = used.tokens, used.calls
-    stated = prices.get(used.model) or prices.get(used.model.rpartition("/")[2])
-    if stated is not None:
-        return stated.charge(tokens)
     # Of the average: prices depend on how long a call is.
     found = _look_up(
         used.model,

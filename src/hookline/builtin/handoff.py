@@ -226,7 +226,7 @@ class _Turn:
         if (transcript := self._find_transcript()) is not None:
             with suppress(OSError, ValueError):
                 usage = transcript.read_usage(self._event.transcript_path, None)
-                return usage.context if usage.complete else None
+                return (usage.context or None) if usage.complete else None
         return None
 
     def _measure_ratio(self, handoff: Handoff, summary: str | None) -> float | None:

@@ -1,22 +1,22 @@
 """``hookline cost``: the tokens and dollars that agents used."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date, datetime, tzinfo
 from itertools import groupby
 from typing import Any
 
 import click
-from msgspec import Struct, ValidationError, convert
+from msgspec import Struct
 
-from hookline.app import App, open_app
+from hookline.app import open_app
 from hookline.cli._journal import moment
 from hookline.cli._output import print_json
 from hookline.model.errors import HooklineError
 from hookline.model.text import visible
 from hookline.model.usage import Tokens, Used
-from hookline.pricing import Price, add_prices, has_prices
+from hookline.pricing import add_prices, has_prices
 from hookline.store.state import StateDatabase
 from hookline.store.usage import BREAKDOWNS, open_zone, read_zone, sum_used
 
@@ -53,15 +53,14 @@ class _Row(Struct, frozen=True):
 def command(by: str, since: str | None, as_json: bool) -> None:
     """Show the tokens and dollars that agents have used, as far as they tell.
 
-    `use: budget` in a config counts them. Dollars need the prices of models: `prices:` there
-    states them, and `hookline[judge]` brings those that are public.
+    `use: budget` in a config counts them. Dollars need the public prices of models, which
+    `hookline[judge]` brings.
 
     \b
       hookline cost --since 7d
       hookline cost --by model --json
     """
-    app = open_app()
-    state = StateDatabase(app.home)
+    state = StateDatabase(open_app().home)
     if not os.path.exists(state.path):
         raise HooklineError("nothing has been counted yet: `use: budget` in a config counts")
     with state.read() as connection:
@@ -69,10 +68,9 @@ def command(by: str, since: str | None, as_json: bool) -> None:
         start = _read_since(since, open_zone(name))
         found = sum_used(connection, by, since=start)
     state.close()
-    prices = _stated_prices(app)
     parts = groupby(sorted(found, key=lambda each: each.part), key=lambda each: each.part)
-    rows = [_add_up(part, list(used), prices) for part, used in parts]
-    total = _add_up("total", found, prices)
+    rows = [_add_up(part, list(used)) for part, used in parts]
+    total = _add_up("total", found)
     if as_json:
         listed = [{by: row.name or None, **_as_json(row)} for row in rows]
         zone = {"time_zone": name, "since": start or None, "by": by}
@@ -96,27 +94,10 @@ def _read_since(text: str | None, zone: tzinfo) -> str:
         raise click.BadParameter(str(error), param_hint="--since") from error
 
 
-def _stated_prices(app: App) -> Mapping[str, Price]:
-    """The prices that the person's config states; none where no config can be loaded."""
-    prices: dict[str, Price] = {}
-    try:
-        hooks = app.loader.load(app.cwd, app.cwd).hooks
-    except HooklineError:
-        return prices
-    for hook in hooks:
-        if hook.handler.values.get("use") == "budget":
-            stated: Any = hook.handler.values.get("with", {}).get("prices", {})
-            try:
-                prices |= convert(stated, dict[str, Price])
-            except ValidationError:
-                continue  # `hookline check` says so
-    return prices
-
-
-def _add_up(name: str, used: Sequence[Used], prices: Mapping[str, Price]) -> _Row:
+def _add_up(name: str, used: Sequence[Used]) -> _Row:
     known = [each for each in used if each.calls]
     tokens = [each.tokens for each in known]
-    dollars, unpriced = add_prices(known, prices)
+    dollars, unpriced = add_prices(known)
     return _Row(
         name,
         sum(each.calls for each in known),
@@ -166,7 +147,7 @@ def _print_remarks(total: _Row, zone: str, start: str) -> None:
     if total.unpriced:
         models = ", ".join(map(visible, total.unpriced))
         more = "" if has_prices() else " `hookline[judge]` knows many."
-        click.echo(f"No price is known for: {models}. State it under `prices:`.{more}")
+        click.echo(f"No price is known for: {models}.{more}")
 
 
 def _cells(row: _Row) -> tuple[str, ...]:

@@ -98,9 +98,8 @@ class TranscriptUsage(Struct, frozen=True, kw_only=True):
     mark: Mark
     calls: tuple[ModelCall, ...] = ()
     context: int | None = None
-    """How many tokens the main conversation has now; None where that is not known."""
-    has_context: bool = False
-    """Whether these lines tell of it at all: where not, it is what it was."""
+    """How many tokens the main conversation has now; 0 where a compaction left nobody knows how
+    many, None where these lines tell nothing of it."""
     window: int | None = None
     """How many tokens the model takes, where the client writes that."""
     complete: bool = True

@@ -25,19 +25,17 @@ __all__ = [
     "forget_old",
     "keep_call",
     "keep_large_load",
-    "keep_mark",
     "keep_session",
     "keep_zone",
     "make_usage_tables",
     "open_zone",
-    "read_mark",
     "read_session",
     "read_zone",
     "sum_used",
 ]
 
-# Rows that are kept. By number, as a clock that jumps must not empty them.
-_NEWEST = {"usage_calls": 50_000, "usage_marks": 5_000, "usage_loads": 5_000}
+# Of these the newest are kept: by number, as a clock that jumps must not empty them.
+_CALLS, _LOADS, _SESSIONS = 50_000, 5_000, 1_000
 # Some models cost more for calls above it.
 _LONG = 200_000
 
@@ -47,7 +45,7 @@ def make_usage_tables(connection: sqlite3.Connection) -> None:
     for statement in (
         """CREATE TABLE usage_sessions (
             session TEXT PRIMARY KEY, agent TEXT NOT NULL, repository TEXT NOT NULL,
-            day TEXT NOT NULL, known BLOB NOT NULL) WITHOUT ROWID""",
+            day TEXT NOT NULL, known BLOB)""",
         "CREATE INDEX usage_repositories ON usage_sessions (repository)",
         """CREATE TABLE usage_calls (
             call TEXT PRIMARY KEY, session TEXT NOT NULL, day TEXT NOT NULL, sub INTEGER NOT NULL,
@@ -60,7 +58,6 @@ def make_usage_tables(connection: sqlite3.Connection) -> None:
             output INTEGER NOT NULL, usd REAL NOT NULL,
             PRIMARY KEY (session, day, sub, model, long, stated)) WITHOUT ROWID""",
         "CREATE INDEX usage_days_by_day ON usage_days (day)",
-        "CREATE TABLE usage_marks (file TEXT PRIMARY KEY, mark BLOB NOT NULL)",
         "CREATE TABLE usage_loads (load TEXT PRIMARY KEY, bytes INTEGER NOT NULL)",
         "CREATE TABLE usage_zone (name TEXT NOT NULL)",
     ):
@@ -85,6 +82,8 @@ class SessionUsage(Struct, frozen=True, kw_only=True):
     model: str = ""
     steps: Mapping[str, int] = {}
     """By limit, how far it has come on the way there."""
+    marks: Mapping[str, Mark] = {}
+    """By digest of its path, how far a transcript was read."""
 
 
 def digest(*words: str) -> str:
@@ -104,7 +103,7 @@ def keep_session(connection: sqlite3.Connection, usage: SessionUsage) -> None:
 def read_session(connection: sqlite3.Connection, session: str) -> SessionUsage | None:
     """What is known of a session; None before it told of anything."""
     row = _find(connection, "SELECT known FROM usage_sessions WHERE session = ?", session)
-    return msgspec.json.decode(row[0], type=SessionUsage) if row else None
+    return msgspec.json.decode(row[0], type=SessionUsage) if row and row[0] else None
 
 
 def keep_call(
@@ -147,20 +146,6 @@ def _add_to_day(connection: sqlite3.Connection, row: Sequence[Any], sign: int) -
     )
 
 
-def keep_mark(connection: sqlite3.Connection, path: str, mark: Mark) -> None:
-    """Stores how far a file was read."""
-    connection.execute(
-        "INSERT OR REPLACE INTO usage_marks VALUES (?, ?)",
-        (digest(path), msgspec.json.encode(mark)),
-    )
-
-
-def read_mark(connection: sqlite3.Connection, path: str) -> Mark | None:
-    """How far a file was read."""
-    row = _find(connection, "SELECT mark FROM usage_marks WHERE file = ?", digest(path))
-    return msgspec.json.decode(row[0], type=Mark) if row else None
-
-
 def keep_large_load(connection: sqlite3.Connection, load: str, size: int) -> None:
     """Stores how large the answer to a call of a tool was."""
     connection.execute("INSERT OR REPLACE INTO usage_loads VALUES (?, ?)", (load, size))
@@ -174,10 +159,13 @@ def find_large_load(connection: sqlite3.Connection, load: str) -> int | None:
 
 def forget_old(connection: sqlite3.Connection) -> None:
     """Keeps of old calls what their days used; and nothing of what nobody asks for again."""
-    for table, kept in _NEWEST.items():
-        connection.execute(
-            f"DELETE FROM {table} WHERE rowid <= (SELECT max(rowid) FROM {table}) - {kept}"  # noqa: S608 - words of this module
-        )
+    for change, table, kept in (
+        ("DELETE FROM usage_calls", "usage_calls", _CALLS),
+        ("DELETE FROM usage_loads", "usage_loads", _LOADS),
+        ("UPDATE usage_sessions SET known = NULL", "usage_sessions", _SESSIONS),
+    ):
+        newest = f"(SELECT max(rowid) FROM {table})"  # noqa: S608 - words of this module
+        connection.execute(f"{change} WHERE rowid <= {newest} - {kept}")
 
 
 def _find(connection: sqlite3.Connection, question: str, value: str) -> tuple[Any, ...] | None:
@@ -195,9 +183,10 @@ def read_zone(connection: sqlite3.Connection) -> str:
 
 
 def keep_zone(connection: sqlite3.Connection, name: str) -> None:
-    """Stores the zone, so that days are the same for everybody who asks."""
-    connection.execute("DELETE FROM usage_zone")
-    connection.execute("INSERT INTO usage_zone VALUES (?)", (name,))
+    """Stores the zone, unless there is one: days are the same for everybody who asks."""
+    connection.execute(
+        "INSERT INTO usage_zone SELECT ? WHERE NOT EXISTS (SELECT * FROM usage_zone)", (name,)
+    )
 
 
 def open_zone(name: str) -> tzinfo:
@@ -220,7 +209,6 @@ BREAKDOWNS = {
     "agent": "s.agent || CASE d.sub WHEN 1 THEN ' (sub-agents)' ELSE '' END",
     "model": "coalesce(d.model, '')",
     "repository": "s.repository",
-    "session": "substr(s.session, 1, 8) || ' ' || s.agent || ' ' || s.repository",
 }
 """What usage can be shown by, as it is asked for."""
 _CONDITIONS = {
@@ -232,7 +220,7 @@ _CONDITIONS = {
 
 
 def sum_used(connection: sqlite3.Connection, by: str = "", **where: str) -> Sequence[Used]:
-    """What was used, by model, where ``session``, ``repository`` or ``day`` is so, or ``since`` one.
+    """What was used, by model: of a ``session``, ``repository`` or ``day``, or ``since`` one.
 
     ``by`` is a breakdown: then sessions that told of no calls are there, too.
     """

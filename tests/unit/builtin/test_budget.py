@@ -32,8 +32,9 @@ from hookline.model.events import (
 from hookline.model.ports import Caller
 from hookline.model.tools import Tool, ToolKind, tool
 from hookline.model.usage import Tokens
+from hookline.store import usage
 from hookline.store.state import StateDatabase
-from hookline.store.usage import read_session, sum_used
+from hookline.store.usage import digest, read_session, sum_used
 
 RECORDED = Path(__file__).parents[2] / "support" / "transcripts"
 ROOT = Agent()
@@ -146,6 +147,7 @@ def test_at_eighty_per_cent_the_event_fires_once_and_large_loads_are_denied(plac
         ({"path": "big.log", "offset": 2, "limit": 390}, True),
         ({"path": "big.log", "view_range": [1, 20]}, False),
         ({"path": "big.log", "view_range": [1, -1]}, True),
+        ({"path": "big.log", "view_range": [350, -1]}, False),
         ({"path": "big.log", "start_line": 1, "end_line": 390}, True),
         ({"path": "big.log", "start_line": 380, "end_line": 390}, False),
         ({"path": "big.log", "limit": -5}, True),
@@ -256,35 +258,18 @@ def test_a_sub_agent_may_read_what_the_main_agent_may_not(place: Place) -> None:
     assert (answer, moment) == (PASS, {})
 
 
-def test_the_options_say_when_and_what_is_large(place: Place) -> None:
-    large(place)
-    options = {"limit": 10_000, "warn": 40, "rotate": 50, "large_kb": 39}
-    place.use(4_000, **options)
-    assert "40%" in place.fire(done(), **options)[0].context[0]
-    place.use(5_000, **options)
-    assert place.fire(asks("Read", path="big.log"), **options)[0].verdict is Verdict.DENY
-    assert place.fire(asks("Read", path="big.log"), **options | {"large_kb": 40})[0] == PASS
-
-
 @pytest.mark.parametrize(
     "options",
     [
-        {"warn": 0},
-        {"rotate": 101},
-        {"warn": 90, "rotate": 80},
         {"limit": 0},
-        {"large_kb": 0},
-        {"large_kb": 1.5},
         {"session": {}},
         {"session": {"tokens": -1}},
         {"day": {"dollars": 0}},
+        {"day": {"dollars": float("nan")}},
+        {"day": {"dollars": float("inf")}},
         {"day": {"dollars": "5"}},
         {"day": {"euros": 5}},
         {"repository": 5},
-        {"prices": {"m": {"input": 1}}},
-        {"prices": {"m": {"input": -1, "output": 1}}},
-        {"time_zone": "Mars/Olympus"},
-        {"time_zone": "../../etc/passwd"},
         {"limits": 1},
     ],
 )
@@ -305,7 +290,7 @@ def test_at_the_end_of_a_limit_no_tool_runs(place: Place) -> None:
     assert answer.verdict is Verdict.DENY
     assert "100% of this session's tokens are used (10,000 of 10,000 tokens)" in answer.reason
     assert "until the user raises this limit" in answer.reason
-    assert "`session: {tokens: …}`" in answer.notice[0]
+    assert "until the user raises this limit" in answer.notice[0]
     assert (moment["scope"], moment["percent"]) == ("session", 100.0)
     assert place.fire(asks(command="ls", agent=SUB), **options)[0].verdict is Verdict.DENY
     assert place.fire(asks(command="ls"), session={"tokens": 20_000})[0].verdict is Verdict.PASS
@@ -325,24 +310,10 @@ def test_days_and_repositories_are_counted_over_sessions(place: Place) -> None:
     assert place.fire(asks(of="s4"), day={"tokens": 10_000})[0].verdict is Verdict.DENY
 
 
-def test_dollars_are_those_of_stated_prices(place: Place) -> None:
-    options = {
-        "prices": {"m": {"input": 100, "output": 0}},
-        "session": {"dollars": 1},
-        "limit": 10**6,
-    }
-    place.use(8_510, **options)
-    answer, moment = place.fire(asks(), **options)
-    assert "85% of this session's dollars are used ($0.85 of $1.00)" in answer.context[0]
-    assert moment["unit"] == "dollars"
-
-
 def test_what_the_platform_says_a_call_cost_counts_before_any_price(place: Place) -> None:
     usage = {"input_tokens": 10, "output_tokens": 1}
     place.fire(AfterLlmCall(dialect="docker-agent", model="m", usage=usage, cost_usd=0.9))
-    answer, _ = place.fire(
-        asks(), session={"dollars": 1}, prices={"m": {"input": 1, "output": 1}}, limit=10**6
-    )
+    answer, _ = place.fire(asks(), session={"dollars": 1}, limit=10**6)
     assert "$0.90 of $1.00" in answer.context[0]
 
 
@@ -445,10 +416,10 @@ def test_sub_agents_are_counted_once(place: Place, tmp_path: Path) -> None:
         place.fire(event, limit=10**6)
     assert place.tokens() == [9539 + 9576 + 9740 + 2964 + 3447]
     with place.state.read() as connection:
-        key = budget.counting.session_key(place.at(Stop(dialect="claude-code")))
-        usage = read_session(connection, key)
-    assert usage is not None
-    assert usage.context == 9740
+        key = digest("claude-code", "s1")
+        found = read_session(connection, key)
+    assert found is not None
+    assert found.context == 9740
 
 
 def test_nothing_of_what_was_said_is_kept(place: Place) -> None:
@@ -542,17 +513,78 @@ def test_fifty_sessions_at_once_lose_and_double_nothing(place: Place, tmp_path: 
     assert place.tokens() == [50 * 4 * 101]
 
 
-def test_of_calls_a_month_ago_the_sums_of_their_days_are_left(
+def test_of_old_calls_the_sums_of_their_days_are_left_and_no_clock_decides_which_are_old(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(6):
         place.use(1_000)
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + 40 * 86_400)
-    place.fire(SessionStart(dialect="docker-agent", session_id="s2"))
-    place.use(1_000, of="s2")
+    monkeypatch.setattr(time, "time", lambda: now + 400 * 86_400)
+    start = SessionStart(dialect="docker-agent", session_id="s2")
+
+    def count_rows() -> int:
+        with place.state.read() as connection:
+            return int(connection.execute("SELECT count(*) FROM usage_calls").fetchone()[0])
+
+    place.fire(start)
+    assert count_rows() == 6
+    monkeypatch.setattr(usage, "_CALLS", 2)
+    place.fire(start)
+    assert count_rows() == 2
     with place.state.read() as connection:
-        (rows,) = connection.execute("SELECT count(*) FROM usage_calls").fetchone()
         (used,) = sum_used(connection)
-    assert rows == 1
-    assert (used.calls, used.tokens) == (7, Tokens(6930, 0, 0, 70))
+    assert (used.calls, used.tokens) == (6, Tokens(5940, 0, 0, 60))
+
+
+def test_a_sub_agent_is_not_told_of_the_conversation_of_the_main_agent(place: Place) -> None:
+    place.use(7_500, limit=10_000)
+    assert place.fire(replace(done(), agent=SUB), limit=10_000) == (PASS, {})
+    assert "75% of the context" in place.fire(done(), limit=10_000)[0].context[0]
+    assert place.fire(replace(done(), agent=SUB), limit=10_000) == (PASS, {})
+    assert place.fire(done(), limit=10_000) == (PASS, {})
+
+
+def test_another_model_has_another_window(place: Place) -> None:
+    place.use(100_000, model="claude-sonnet-4-5")
+    place.use(170_000, model="gemini-2.5-pro")
+    assert place.fire(asks()) == (PASS, {})
+
+
+def test_a_platform_that_says_a_call_cost_nothing_does_not_know(place: Place) -> None:
+    usage = {"input_tokens": 10, "output_tokens": 1}
+    place.fire(AfterLlmCall(dialect="docker-agent", model="nobody's", usage=usage, cost_usd=0.0))
+    answer, _ = place.fire(done(), session={"dollars": 1}, limit=10**6)
+    assert "What `nobody's` costs is unknown" in answer.notice[0]
+
+
+def test_what_is_small_the_next_time_is_no_large_load_any_more(place: Place) -> None:
+    def fetch(size: int) -> PostToolUse:
+        tool = Tool(kind=ToolKind.FETCH, name="WebFetch", input={"url": "u"}, output="x" * size)
+        return PostToolUse(dialect="docker-agent", tool=tool)
+
+    place.fire(fetch(40_000), limit=10_000)
+    place.fire(fetch(400), limit=10_000)
+    place.use(8_200, limit=10_000)
+    asked = PreToolUse(dialect="docker-agent", tool=replace(fetch(0).tool, output=None))
+    assert place.fire(asked, limit=10_000)[0].verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize("has_records", [True, False])
+def test_a_thread_of_codex_made_from_another_one_counts_only_what_is_new(
+    place: Place, tmp_path: Path, has_records: bool
+) -> None:
+    lines = (RECORDED / "codex.jsonl").read_text().splitlines()
+    if not has_records:
+        lines = [each for each in lines if "token_usage_record" not in each]
+    path, fork = tmp_path / "rollout.jsonl", tmp_path / "fork.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    own = {"type": "session_meta", "payload": {"id": "another", "source": "cli"}}
+    fork.write_text("\n".join([json.dumps(own), *lines]) + "\n")
+    usage = {"input_tokens": 6714, "output_tokens": 25, "total_tokens": 6739}
+    told = AfterLlmCall(dialect="codex", usage=usage, id="e1", transcript_path=str(path))
+    place.fire(told)
+    for name in (path, fork):
+        place.fire(
+            UserPromptSubmit(dialect="codex", session_id=name.stem, transcript_path=str(name))
+        )
+    assert place.tokens() == [27_186]

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from hookline import pricing
+from hookline.store.state import StateDatabase
+from hookline.store.usage import keep_zone
 from support.cli import Machine
 
 RECORDED = Path(__file__).parents[2] / "support" / "transcripts"
@@ -15,7 +17,7 @@ RULES = """\
 version: 1
 hooks:
   - use: budget
-    with: {limit: 10000000, prices: {our-model: {input: 10, output: 100}}}
+    with: {limit: 10000000}
 """
 
 
@@ -41,7 +43,7 @@ def play_all(machine: Machine) -> None:
     play(machine, "claude-code", "UserPromptSubmit", {"prompt": "go", **recorded})
     play(machine, "copilot", "UserPromptSubmit", {"prompt": "go"})
     used = {"input_tokens": 1_000, "cached_input_tokens": 9_000, "output_tokens": 100}
-    told = {"agent_name": "root", "model_id": "our-model", "usage": used}
+    told = {"agent_name": "root", "model_id": "our-model", "usage": used, "cost": 0.11}
     play(machine, "docker-agent", "after_llm_call", told)
 
 
@@ -83,7 +85,10 @@ def test_programs_get_numbers_and_null_for_what_is_unknown(
 
 
 def test_days_end_at_midnight_of_the_stored_time_zone(machine: Machine, tmp_path: Path) -> None:
-    machine.trust(RULES.replace("limit:", "time_zone: Europe/Berlin, limit:"))
+    state = StateDatabase(str(machine.state))
+    with state.write() as connection:
+        keep_zone(connection, "Europe/Berlin")
+    state.close()
     path = tmp_path / "t.jsonl"
     # In the night to the 25th a summer time ends.
     for number, time in enumerate(("24T21:30", "24T22:30", "25T22:30", "25T23:30")):
@@ -118,7 +123,7 @@ def test_before_anything_was_counted_it_says_what_counts(machine: Machine) -> No
     assert done.code == 1
     assert "`use: budget`" in done.err
     play(machine, "copilot", "UserPromptSubmit", {"prompt": "go"})
-    done = machine.call("cost", "--since", "2h", "--by", "session")
+    done = machine.call("cost", "--since", "2h", "--by", "repository")
     assert "unknown" in done.out
     assert machine.call("cost", "--since", "yesterday").code == 2
 

@@ -78,7 +78,7 @@ def test_calls_of_sub_agents_are_marked_and_are_no_part_of_the_conversation(name
     found = read_all(name.removesuffix("-agent"), RECORDED / f"{name}.jsonl")
     assert len(found.calls) == 2
     assert all(call.is_sub for call in found.calls)
-    assert not found.has_context
+    assert found.context is None
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -5,13 +5,12 @@ compaction, or in a new session, there is room again. `hookline cost` shows what
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC
 from typing import Annotated
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from hookline.builtin.budget.counting import Counted, count, session_key
+from hookline.builtin.budget.counting import count
 from hookline.builtin.budget.loads import (
     REPEATABLE,
     Load,
@@ -34,32 +33,20 @@ from hookline.model.events import (
     UserPromptSubmit,
 )
 from hookline.model.ports import Caller, State
-from hookline.pricing import Price, add_prices
+from hookline.pricing import add_prices
 from hookline.store.usage import (
     find_large_load,
     forget_old,
     keep_large_load,
     keep_session,
-    open_zone,
     read_session,
     sum_used,
 )
 
-__all__ = ["Options", "make", "session_key"]
-
 EVENTS: tuple[str, ...] = (
-    "session_start",
-    "user_prompt_submit",
-    "pre_tool_use",
-    "post_tool_use",
-    "post_tool_use_failure",
-    "after_llm_call",
-    "subagent_start",
-    "subagent_stop",
-    "pre_compact",
-    "post_compact",
-    "stop",
-    "session_end",
+    *("session_start", "session_end", "user_prompt_submit", "stop", "after_llm_call"),
+    *("pre_tool_use", "post_tool_use", "post_tool_use_failure"),
+    *("subagent_start", "subagent_stop", "pre_compact", "post_compact"),
 )
 PRIORITY: int = 20
 GUARD: bool = False
@@ -67,18 +54,18 @@ JUDGES: bool = True
 ACTS: tuple[str, ...] = EVENTS
 FIRES: tuple[str, ...] = ("budget_exceeded",)
 
-_KB = 1024
+# Percent of a limit, and bytes.
+_WARN, _ROTATE, _LARGE = 70, 80, 32 * 1024
 _WARNED, _EXCEEDED, _SPENT = 1, 2, 3
 _LONGEST_NAME = 40
 _CONTEXT, _PRICES = "context tokens", "prices"
 
+_ROOM = "Compact it, or begin a new session, to make room."
 _ADVICE = {
     _WARNED: "Load only what the task needs.",
     _EXCEEDED: "Large reads and new sub-agents are blocked. Finish what is begun.",
     _SPENT: "No tool runs until the user raises this limit.",
 }
-
-Percent = Annotated[int, Meta(ge=1, le=100)]
 
 
 class Amount(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -97,31 +84,12 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     limit: Annotated[int, Meta(ge=1)] | None = None
     """How many tokens a conversation may have; else as many as its model takes, where known."""
-    warn: Percent = 70
-    """At how many percent of a limit the model and the person are told."""
-    rotate: Percent = 80
-    """At how many percent large loads are blocked and `budget_exceeded` fires."""
-    large_kb: Annotated[int, Meta(ge=1)] = 32
-    """What is large, in KB."""
     session: Amount | None = None
     """At most so many `tokens:` and `dollars:` in one session, sub-agents included."""
     day: Amount | None = None
     """The same in one day, of all sessions."""
     repository: Amount | None = None
     """The same in one repository, since this began to count there."""
-    prices: dict[str, Price] = {}
-    """By model, dollars for a million tokens: `input`, `output`, and `cached`, `written`."""
-    time_zone: str = ""
-    """Where days end at midnight; else that of this machine when it first counted."""
-
-    def __post_init__(self) -> None:
-        if self.warn > self.rotate:
-            raise ValueError(f"`warn: {self.warn}` is above `rotate: {self.rotate}`")
-        if self.time_zone not in ("", "UTC") and open_zone(self.time_zone) is UTC:
-            zone = self.time_zone[:60]
-            raise ValueError(
-                f"`time_zone: {zone}` is no time zone: it is written as Europe/Berlin is"
-            )
 
     @property
     def amounts(self) -> Mapping[str, Amount]:
@@ -186,17 +154,6 @@ class Level(Struct, frozen=True, kw_only=True):
         return f"{share} of {owner} {self.unit} are used {whole}."
 
     @property
-    def advice_for_person(self) -> str:
-        """What the person can do."""
-        if self.step == _WARNED:
-            return "The agent was told."
-        if self.step == _SPENT:
-            return f"No tool runs until `{self.scope}: {{{self.unit}: …}}` of the budget is raised."
-        if self.key == _CONTEXT:
-            return "Large loads and new sub-agents are blocked: compact it, or begin a new session."
-        return "Large loads and new sub-agents are blocked until this limit is raised."
-
-    @property
     def fields(self) -> Mapping[str, object]:
         """As `budget_exceeded` tells it."""
         budget = (
@@ -213,13 +170,7 @@ class _Judge:
 
     def __init__(self, options: Options, event: Event, caller: Caller, state: State) -> None:
         self.options, self.event, self.state = options, event, state
-        self.counted: Counted = count(
-            event,
-            caller,
-            state,
-            time_zone=options.time_zone,
-            needs_window=options.limit is None,
-        )
+        self.counted = count(event, caller, state, needs_window=options.limit is None)
         self.unpriced: tuple[str, ...] = ()
         self.levels = [
             replace(each, step=self._find_step(each))
@@ -276,7 +227,7 @@ class _Judge:
                 used = sum(each.tokens.total for each in found)
                 levels.append(Level(scope=scope, unit="tokens", used=used, limit=amount.tokens))
             if amount.dollars is not None:
-                paid, unknown = add_prices(found, self.options.prices)
+                paid, unknown = add_prices(found)
                 levels.append(Level(scope=scope, unit="dollars", used=paid, limit=amount.dollars))
                 self.unpriced = tuple(dict.fromkeys((*self.unpriced, *unknown)))
         return levels
@@ -284,9 +235,9 @@ class _Judge:
     def _find_step(self, level: Level) -> int:
         if level.key != _CONTEXT and level.percent >= 100:
             return _SPENT
-        if level.percent >= self.options.rotate:
+        if level.percent >= _ROTATE:
             return _EXCEEDED
-        return _WARNED if level.percent >= self.options.warn else 0
+        return _WARNED if level.percent >= _WARN else 0
 
     def _move_steps(self, now: dict[str, int]) -> Mapping[str, int]:
         """Of what changes, on which step the session was. It rises only where that can be told."""
@@ -324,12 +275,15 @@ class _Judge:
     def _tell(self, new: Sequence[Level], *, is_unpriced: bool) -> Answer:
         """Once for each step."""
         context = [f"{each.message} {_ADVICE[each.step]}" for each in new]
-        notice = [f"{each.message} {each.advice_for_person}" for each in new]
+        notice = [
+            f"{text} {_ROOM if each.key == _CONTEXT else ''}".rstrip()
+            for text, each in zip(context, new, strict=True)
+        ]
         if is_unpriced and self.unpriced:
             models = ", ".join(f"`{model[:60]}`" for model in self.unpriced[:3])
             notice.append(
-                f"What {models} costs is unknown, and not in the budget: state it under `prices:`, "
-                "or install `hookline[judge]`."
+                f"What {models} costs is unknown, and not in the budget. `hookline[judge]` brings "
+                "public prices."
             )
         told = tuple(context) if self.event.takes_context else ()
         return Answer(context=told, notice=tuple(notice))
@@ -352,11 +306,11 @@ class _Judge:
         if isinstance(event, SubagentStart) or is_new_agent(event.tool):
             return f"{level.message} No new sub-agent begins; do what is left yourself."
         load = self._find_load(event)
-        if load is None or load.bytes <= self.options.large_kb * _KB:
+        if load is None or load.bytes <= _LARGE:
             return ""
         return (
-            f"{level.message} {load.name[:_LONGEST_NAME]} is {-(-load.bytes // _KB):,} KB: "
-            f"take at most {self.options.large_kb} KB of it."
+            f"{level.message} {load.name[:_LONGEST_NAME]} is {-(-load.bytes // 1024):,} KB: "
+            f"take at most {_LARGE // 1024} KB of it."
         )
 
     def _find_load(self, event: ToolEvent) -> Load | None:
@@ -372,7 +326,7 @@ class _Judge:
         if event.tool.kind not in REPEATABLE:
             return
         key, size = load_key(event.tool), len(event.tool.output or "")
-        is_large = size > self.options.large_kb * _KB
+        is_large = size > _LARGE
         with self.state.read() as connection:
             was_large = find_large_load(connection, key)
         if is_large or was_large:

@@ -7,7 +7,7 @@ apart from it.
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -31,17 +31,15 @@ from hookline.store.usage import (
     day_of,
     digest,
     keep_call,
-    keep_mark,
     keep_session,
     keep_zone,
     open_zone,
-    read_mark,
     read_session,
     read_zone,
 )
 from hookline.workspace import checkout_at, with_workspace
 
-__all__ = ["Counted", "count", "session_key"]
+__all__ = ["Counted", "count"]
 
 # A clock that is further off than this is not believed.
 _AHEAD = 86_400.0
@@ -61,60 +59,46 @@ class _News(Struct, frozen=True):
     """What this event and its transcripts tell that was not told before."""
 
     event: Event
-    read: Sequence[tuple[str, TranscriptUsage]]
+    read: Mapping[str, TranscriptUsage]
     own: ModelCall | None
 
     @property
     def calls(self) -> Sequence[ModelCall]:
         """All that transcripts tell of."""
-        return [call for _, told in self.read for call in told.calls]
+        return [call for told in self.read.values() for call in told.calls]
 
 
-def count(
-    event: Event, caller: Caller, state: State, *, time_zone: str, needs_window: bool
-) -> Counted:
-    """Counts what this event tells. Raises HooklineError when it cannot be stored.
-
-    ``time_zone`` is where days end, if the person says it; else it is what it was.
-    """
-    key, now = session_key(event), time.time()
+def count(event: Event, caller: Caller, state: State, *, needs_window: bool) -> Counted:
+    """Counts what this event tells. Raises HooklineError when it cannot be stored."""
+    key, now = digest(event.dialect, event.session_id), time.time()
     transcript = caller.transcript(event.dialect) if caller.transcript is not None else None
     files = transcript.list_files(event) if transcript is not None else ()
     with state.read() as connection:
-        before, stored = read_session(connection, key), read_zone(connection)
-        marks = [(path, read_mark(connection, path)) for path in files]
-    news = _News(event, list(_read_files(transcript, marks)), _own_call(event))
-    name = time_zone or stored or _machine_zone()
+        before, name = read_session(connection, key), read_zone(connection) or _machine_zone()
     zone = open_zone(name)
     today = day_of(now, zone)
     begun = before or SessionUsage(
         session=key, agent=event.dialect, repository=_repository(event, caller)
     )
+    read = dict(_read_files(transcript, files, begun.marks)) if transcript is not None else {}
+    news = _News(event, read, _own_call(event))
     after = _update(begun, news, today, needs_window)
-    is_complete = all(told.complete for _, told in news.read)
+    is_complete = all(told.complete for told in read.values())
     # A session in which nothing was done has used nothing.
     is_idle = before is None and not news.calls and isinstance(event, SessionStart | SessionEnd)
-    if is_idle or (after == before and not news.read and news.own is None):
+    if is_idle or (after == before and news.own is None):
         return Counted(after, today, is_complete)
     with state.write() as connection:
         # Another event of the session may have been counted since it was read.
         after = _update(read_session(connection, key) or begun, news, today, needs_window)
-        if name != stored:
-            keep_zone(connection, name)
+        keep_zone(connection, name)
         keep_session(connection, after)
         own = (news.own,) if news.own is not None else ()
         for call in news.calls if after.source == "transcript" else own:
             known = call.time is not None and _EARLIEST < call.time < now + _AHEAD
             day = day_of(call.time, zone) if known and call.time else today
             keep_call(connection, after, call, day)
-        for path, told in news.read:
-            keep_mark(connection, path, told.mark)
     return Counted(after, today, is_complete)
-
-
-def session_key(event: Event) -> str:
-    """Under which a session is kept."""
-    return digest(event.dialect, event.session_id)
 
 
 def _repository(event: Event, caller: Caller) -> str:
@@ -130,13 +114,13 @@ def _repository(event: Event, caller: Caller) -> str:
 
 
 def _read_files(
-    transcript: Transcript | None, marks: Iterable[tuple[str, Mark | None]]
+    transcript: Transcript, files: Iterable[str], marks: Mapping[str, Mark]
 ) -> Iterator[tuple[str, TranscriptUsage]]:
-    for path, mark in marks:
+    for key, path in ((digest(path), path) for path in files):
         with suppress(OSError, ValueError):
-            told = transcript.read_usage(path, mark) if transcript is not None else None
-            if told is not None and told.mark != mark:
-                yield path, told
+            told = transcript.read_usage(path, marks.get(key))
+            if told.mark != marks.get(key):
+                yield key, told
 
 
 def _own_call(event: Event) -> ModelCall | None:
@@ -159,10 +143,10 @@ def _update(usage: SessionUsage, news: _News, today: str, needs_window: bool) ->
     """The session with what is new of its conversation."""
     event, own = news.event, news.own
     context, window, model = usage.context, None, usage.model
-    for _, told in news.read:
+    for told in news.read.values():
         window = told.window or window
-        if told.has_context:
-            context = told.context
+        if told.context is not None:
+            context = told.context or None
             model = next((call.model for call in reversed(told.calls) if not call.is_sub), model)
     if own is not None and not own.is_sub:
         context, model = own.tokens.total, own.model or model
@@ -182,7 +166,16 @@ def _update(usage: SessionUsage, news: _News, today: str, needs_window: bool) ->
     if window is None and model and needs_window:
         window = find_window(model) or 0
     source = usage.source or ("transcript" if news.read else "event" if own else "")
-    return replace(usage, context=context, window=window, model=model, source=source, day=today)
+    marks = {**usage.marks, **{key: told.mark for key, told in news.read.items()}}
+    return replace(
+        usage,
+        context=context,
+        window=window,
+        model=model,
+        source=source,
+        day=today,
+        marks=marks,
+    )
 
 
 def _machine_zone() -> str:

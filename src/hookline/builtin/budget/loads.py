@@ -48,7 +48,8 @@ def load_key(tool: Tool) -> str:
 
 def measure_load(event: ToolEvent) -> Load | None:
     """What files would be read, and how large they are together; None where that is not known."""
-    tool, lines = event.tool, (1, None)
+    tool = event.tool
+    lines: tuple[int, int | None] = (1, None)
     if tool.kind is ToolKind.READ:
         paths: Sequence[str] = tool.paths or ((tool.path,) if tool.path else ())
         lines = _asked_lines(tool.input)

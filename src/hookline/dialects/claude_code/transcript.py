@@ -59,23 +59,22 @@ class ClaudeTranscript:
         """What calls used behind the mark. Raises OSError or ValueError."""
         new = new_lines(path, mark)
         calls: dict[str, ModelCall] = {}
-        context, has_context = None, False
+        context: int | None = None
         for line in decode_lines(new.lines, b'"usage"', _COMPACTED):
             if line.get("subtype") == "compact_boundary":
                 if not line.get("isSidechain"):
-                    context, has_context = None, True
+                    context = 0
             elif (call := _read_call(line)) is not None:
                 before = calls.get(call.id)
                 if before is not None and before.tokens.output > call.tokens.output:
                     call = before  # a line of a message that was not at its end yet
                 calls[call.id] = call
                 if not call.is_sub:
-                    context, has_context = call.tokens.total, True
+                    context = call.tokens.total
         return TranscriptUsage(
             mark=new.mark,
             calls=tuple(calls.values()),
             context=context,
-            has_context=has_context,
             complete=new.complete,
         )
 

@@ -64,7 +64,6 @@ class CodexTranscript:
             mark=replace(new.mark, state=reader.state),
             calls=tuple(reader.calls.values()),
             context=reader.context,
-            has_context=reader.has_context,
             window=reader.window,
             complete=new.complete,
         )
@@ -100,7 +99,6 @@ class _Reader:
         self.state = state
         self.calls: dict[str, ModelCall] = {}
         self.context: int | None = None
-        self.has_context = False
         self.window: int | None = None
 
     def read(self, line: Mapping[str, Any]) -> None:
@@ -127,13 +125,13 @@ class _Reader:
                 self._see_window(info)
                 last = object_in(info, "last_token_usage")
                 if not self.state.get("sub") and (total := read_count(last.get("total_tokens"))):
-                    self.context, self.has_context = total, True
+                    self.context = total
                 if not self.state.get("records"):
                     totals = object_in(info, "total_token_usage")
                     numbers = [self.state.get("thread"), *totals.values()]
                     self._add("/".join(map(str, numbers)), last, time)
             case "compacted" if not self.state.get("sub"):
-                self.context, self.has_context = None, True
+                self.context = 0
 
     def _add(self, id: str, usage: Mapping[str, Any], time: float | None) -> None:
         tokens = read_tokens(usage)
