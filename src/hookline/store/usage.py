@@ -21,10 +21,8 @@ __all__ = [
     "SessionUsage",
     "day_of",
     "digest",
-    "find_large_load",
     "forget_old",
     "keep_call",
-    "keep_large_load",
     "keep_session",
     "keep_zone",
     "make_usage_tables",
@@ -35,7 +33,7 @@ __all__ = [
 ]
 
 # Of these the newest are kept: by number, as a clock that jumps must not empty them.
-_CALLS, _LOADS, _SESSIONS = 50_000, 5_000, 1_000
+_CALLS, _SESSIONS = 50_000, 1_000
 # Some models cost more for calls above it.
 _LONG = 200_000
 
@@ -58,7 +56,6 @@ def make_usage_tables(connection: sqlite3.Connection) -> None:
             output INTEGER NOT NULL, usd REAL NOT NULL,
             PRIMARY KEY (session, day, sub, model, long, stated)) WITHOUT ROWID""",
         "CREATE INDEX usage_days_by_day ON usage_days (day)",
-        "CREATE TABLE usage_loads (load TEXT PRIMARY KEY, bytes INTEGER NOT NULL)",
         "CREATE TABLE usage_zone (name TEXT NOT NULL)",
     ):
         connection.execute(statement)
@@ -146,22 +143,10 @@ def _add_to_day(connection: sqlite3.Connection, row: Sequence[Any], sign: int) -
     )
 
 
-def keep_large_load(connection: sqlite3.Connection, load: str, size: int) -> None:
-    """Stores how large the answer to a call of a tool was."""
-    connection.execute("INSERT OR REPLACE INTO usage_loads VALUES (?, ?)", (load, size))
-
-
-def find_large_load(connection: sqlite3.Connection, load: str) -> int | None:
-    """How large the answer to the same call was the last time; None where that is not known."""
-    row = _find(connection, "SELECT bytes FROM usage_loads WHERE load = ?", load)
-    return row[0] if row else None
-
-
 def forget_old(connection: sqlite3.Connection) -> None:
     """Keeps of old calls what their days used; and nothing of what nobody asks for again."""
     for change, table, kept in (
         ("DELETE FROM usage_calls", "usage_calls", _CALLS),
-        ("DELETE FROM usage_loads", "usage_loads", _LOADS),
         ("UPDATE usage_sessions SET known = NULL", "usage_sessions", _SESSIONS),
     ):
         newest = f"(SELECT max(rowid) FROM {table})"  # noqa: S608 - words of this module

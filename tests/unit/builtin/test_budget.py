@@ -144,17 +144,9 @@ def test_at_eighty_per_cent_the_event_fires_once_and_large_loads_are_denied(plac
         ({"path": "big.log"}, True),
         ({"path": "big.log", "limit": 10}, False),
         ({"path": "big.log", "offset": 350}, False),
-        ({"path": "big.log", "offset": 2, "limit": 390}, True),
-        ({"path": "big.log", "view_range": [1, 20]}, False),
-        ({"path": "big.log", "view_range": [1, -1]}, True),
+        ({"path": "big.log", "offset": 0}, True),
         ({"path": "big.log", "view_range": [350, -1]}, False),
-        ({"path": "big.log", "start_line": 1, "end_line": 390}, True),
         ({"path": "big.log", "start_line": 380, "end_line": 390}, False),
-        ({"path": "big.log", "limit": -5}, True),
-        ({"path": "big.log", "limit": "10"}, True),
-        ({"path": "far.log", "offset": 200_000, "limit": 10}, False),
-        ({"path": "far.log", "offset": 200_000, "limit": 2_000}, True),
-        ({"path": "far.log", "offset": 200_000}, True),
         ({"path": "small.log"}, False),
         ({"path": "gone.log"}, False),
         ({"path": "."}, False),
@@ -163,13 +155,12 @@ def test_at_eighty_per_cent_the_event_fires_once_and_large_loads_are_denied(plac
         ({}, False),
     ],
 )
-def test_a_read_is_as_large_as_what_it_would_show(
+def test_a_read_of_a_whole_large_file_is_denied(
     place: Place, input: dict[str, Any], denied: bool
 ) -> None:
     large(place)
     large(place, "small.log", 20_000)
     large(place, "shot.png")
-    large(place, "far.log", 30_000_000)
     os.mkfifo(place.project / "fifo")
     place.use(8_200, limit=10_000)
     answer, _ = place.fire(asks("Read", **input), limit=10_000)
@@ -212,24 +203,28 @@ def test_no_sub_agent_begins_above_eighty_per_cent(place: Place, name: str, deni
     assert answer.verdict is Verdict.DENY
 
 
-def test_what_was_large_before_is_known_to_be_large(place: Place) -> None:
-    def fetch(url: str, output: str | None = None) -> Tool:
-        return Tool(kind=ToolKind.FETCH, name="WebFetch", input={"url": url}, output=output)
-
-    for url, size in (("https://a.example", 40_000), ("https://b.example", 400)):
-        done = PostToolUse(dialect="docker-agent", tool=fetch(url, "x" * size))
-        place.fire(done, limit=10_000)
-    assert (
-        place.fire(PreToolUse(dialect="docker-agent", tool=fetch("https://a.example")))[0] == PASS
-    )
+@pytest.mark.parametrize(
+    ("kind", "size", "agent", "denied"),
+    [
+        (ToolKind.FETCH, 40_000, ROOT, True),
+        (ToolKind.SEARCH, 40_000, ROOT, True),
+        (ToolKind.MCP, 40_000, ROOT, True),
+        (ToolKind.FETCH, 400, ROOT, False),
+        (ToolKind.READ, 40_000, ROOT, True),
+        (ToolKind.EDIT, 40_000, ROOT, False),
+        (ToolKind.FETCH, 40_000, SUB, False),
+    ],
+)
+def test_a_large_answer_is_left_out_whose_size_nobody_knew_before(
+    place: Place, kind: ToolKind, size: int, agent: Agent, denied: bool
+) -> None:
+    called = Tool(kind=kind, name="a_tool", input={"of": "x"}, output="x" * size)
+    event = PostToolUse(dialect="docker-agent", tool=called, agent=agent)
+    assert place.fire(event, limit=10_000) == (PASS, {})
     place.use(8_200, limit=10_000)
-    said = [
-        place.fire(
-            PreToolUse(dialect="docker-agent", tool=fetch(f"https://{name}.example")), limit=10_000
-        )[0].verdict
-        for name in "abc"
-    ]
-    assert said == [Verdict.DENY, Verdict.PASS, Verdict.PASS]
+    answer, _ = place.fire(event, limit=10_000)
+    assert (answer.verdict is Verdict.DENY) is denied
+    assert ("its answer of 39 KB left out" in answer.reason) is denied
 
 
 def test_after_a_compaction_there_is_room_and_the_next_time_is_told_again(place: Place) -> None:
@@ -555,18 +550,6 @@ def test_a_platform_that_says_a_call_cost_nothing_does_not_know(place: Place) ->
     place.fire(AfterLlmCall(dialect="docker-agent", model="nobody's", usage=usage, cost_usd=0.0))
     answer, _ = place.fire(done(), session={"dollars": 1}, limit=10**6)
     assert "What `nobody's` costs is unknown" in answer.notice[0]
-
-
-def test_what_is_small_the_next_time_is_no_large_load_any_more(place: Place) -> None:
-    def fetch(size: int) -> PostToolUse:
-        tool = Tool(kind=ToolKind.FETCH, name="WebFetch", input={"url": "u"}, output="x" * size)
-        return PostToolUse(dialect="docker-agent", tool=tool)
-
-    place.fire(fetch(40_000), limit=10_000)
-    place.fire(fetch(400), limit=10_000)
-    place.use(8_200, limit=10_000)
-    asked = PreToolUse(dialect="docker-agent", tool=replace(fetch(0).tool, output=None))
-    assert place.fire(asked, limit=10_000)[0].verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize("has_records", [True, False])

@@ -71,6 +71,22 @@ def test_at_seventy_per_cent_nothing_is_fired_or_held_back(machine: Machine) -> 
     assert not (machine.project / "told.json").exists()
 
 
+def test_a_large_answer_is_left_out_of_a_full_conversation(machine: Machine) -> None:
+    fetched = {
+        "hook_event_name": "PostToolUse",
+        "tool_name": "WebFetch",
+        "tool_input": {"url": "https://a.example", "prompt": "all of it"},
+        "tool_response": {"result": "MK_LARGE " * 5_000, "code": 200, "url": "https://a.example"},
+        "tool_use_id": "t1",
+    }
+    (full,) = fire(machine, [fetched], limit=12_000)
+    assert full["verdict"] == "deny"
+    assert "ask for at most 32 KB" in full["reply"]["stdout"]
+    assert "MK_LARGE" not in full["reply"]["stdout"]
+    (roomy,) = fire(machine, [{**fetched, "session_id": "s2"}], limit=100_000)
+    assert roomy["verdict"] == "pass"
+
+
 def test_after_a_compaction_there_is_room(machine: Machine) -> None:
     compact = {"hook_event_name": "SessionStart", "source": "compact"}
     *_, load = fire(machine, [PROMPT, LOAD, compact, LOAD], limit=12_000)

@@ -11,13 +11,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from hookline.builtin.budget.counting import count
-from hookline.builtin.budget.loads import (
-    REPEATABLE,
-    Load,
-    is_new_agent,
-    load_key,
-    measure_load,
-)
+from hookline.builtin.budget.loads import is_new_agent, measure_answer, measure_load
 from hookline.model.answers import PASS, Announcement, Answer, Verdict
 from hookline.model.errors import HooklineError
 from hookline.model.events import (
@@ -29,15 +23,12 @@ from hookline.model.events import (
     SessionStart,
     Stop,
     SubagentStart,
-    ToolEvent,
     UserPromptSubmit,
 )
 from hookline.model.ports import Caller, State
 from hookline.pricing import add_prices
 from hookline.store.usage import (
-    find_large_load,
     forget_old,
-    keep_large_load,
     keep_session,
     read_session,
     sum_used,
@@ -182,8 +173,6 @@ class _Judge:
         if isinstance(self.event, SessionStart):
             with self.state.write() as connection:
                 forget_old(connection)
-        if isinstance(self.event, PostToolUse):
-            self._remember_load(self.event)
         # The main agent's conversation is no matter of its sub-agents.
         levels = [
             each for each in self.levels if each.key != _CONTEXT or not self.event.agent.depth
@@ -293,42 +282,34 @@ class _Judge:
     def _find_objection(self) -> str:
         """Why this may not be done now; empty where it may."""
         event = self.event
-        if not isinstance(event, PreToolUse | SubagentStart):
+        if not isinstance(event, PreToolUse | PostToolUse | SubagentStart):
             return ""
-        above = [each for each in self.levels if each.step >= _EXCEEDED]
-        if event.agent.depth and isinstance(event, PreToolUse):
-            above = [each for each in above if each.key != _CONTEXT]
+        is_begun = isinstance(event, SubagentStart)
+        above = [
+            each
+            for each in self.levels
+            if each.step >= _EXCEEDED
+            and (is_begun or each.key != _CONTEXT or not event.agent.depth)
+        ]
         if not above:
             return ""
         level = max(above, key=lambda each: (each.step, each.percent))
+        if isinstance(event, PostToolUse):
+            size = measure_answer(event.tool)
+            if size <= _LARGE:
+                return ""
+            return (
+                f"{level.message} The call was made, and its answer of {size // 1024:,} KB left "
+                f"out: ask for at most {_LARGE // 1024} KB."
+            )
         if level.step == _SPENT:
             return f"{level.message} {_ADVICE[_SPENT]}"
         if isinstance(event, SubagentStart) or is_new_agent(event.tool):
             return f"{level.message} No new sub-agent begins; do what is left yourself."
-        load = self._find_load(event)
+        load = measure_load(event)
         if load is None or load.bytes <= _LARGE:
             return ""
         return (
             f"{level.message} {load.name[:_LONGEST_NAME]} is {-(-load.bytes // 1024):,} KB: "
             f"take at most {_LARGE // 1024} KB of it."
         )
-
-    def _find_load(self, event: ToolEvent) -> Load | None:
-        """What this call would bring, as far as that is known."""
-        if event.tool.kind not in REPEATABLE:
-            return measure_load(event)
-        with self.state.read() as connection:
-            size = find_large_load(connection, load_key(event.tool))
-        return Load(f"The last answer of {event.tool.name}", size) if size else None
-
-    def _remember_load(self, event: ToolEvent) -> None:
-        """Keeps how large an answer was that was large, or was the last time."""
-        if event.tool.kind not in REPEATABLE:
-            return
-        key, size = load_key(event.tool), len(event.tool.output or "")
-        is_large = size > _LARGE
-        with self.state.read() as connection:
-            was_large = find_large_load(connection, key)
-        if is_large or was_large:
-            with self.state.write() as connection:
-                keep_large_load(connection, key, size)

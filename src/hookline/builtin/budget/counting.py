@@ -55,19 +55,6 @@ class Counted(Struct, frozen=True):
     """Whether all that its transcript tells was read."""
 
 
-class _News(Struct, frozen=True):
-    """What this event and its transcripts tell that was not told before."""
-
-    event: Event
-    read: Mapping[str, TranscriptUsage]
-    own: ModelCall | None
-
-    @property
-    def calls(self) -> Sequence[ModelCall]:
-        """All that transcripts tell of."""
-        return [call for told in self.read.values() for call in told.calls]
-
-
 def count(event: Event, caller: Caller, state: State, *, needs_window: bool) -> Counted:
     """Counts what this event tells. Raises HooklineError when it cannot be stored."""
     key, now = digest(event.dialect, event.session_id), time.time()
@@ -81,20 +68,28 @@ def count(event: Event, caller: Caller, state: State, *, needs_window: bool) -> 
         session=key, agent=event.dialect, repository=_repository(event, caller)
     )
     read = dict(_read_files(transcript, files, begun.marks)) if transcript is not None else {}
-    news = _News(event, read, _own_call(event))
-    after = _update(begun, news, today, needs_window)
-    is_complete = all(told.complete for told in read.values())
+    told, own = list(read.values()), _own_call(event)
+    calls = [call for each in told for call in each.calls]
+
+    def update(usage: SessionUsage) -> SessionUsage:
+        after = _update(usage, event, told, own)
+        if after.window is None and after.model and needs_window:
+            after = replace(after, window=find_window(after.model) or 0)
+        marks = {key: each.mark for key, each in read.items()}
+        return replace(after, day=today, marks={**usage.marks, **marks})
+
+    after = update(begun)
+    is_complete = all(each.complete for each in told)
     # A session in which nothing was done has used nothing.
-    is_idle = before is None and not news.calls and isinstance(event, SessionStart | SessionEnd)
-    if is_idle or (after == before and news.own is None):
+    is_idle = before is None and not calls and isinstance(event, SessionStart | SessionEnd)
+    if is_idle or (after == before and own is None):
         return Counted(after, today, is_complete)
     with state.write() as connection:
         # Another event of the session may have been counted since it was read.
-        after = _update(read_session(connection, key) or begun, news, today, needs_window)
+        after = update(read_session(connection, key) or begun)
         keep_zone(connection, name)
         keep_session(connection, after)
-        own = (news.own,) if news.own is not None else ()
-        for call in news.calls if after.source == "transcript" else own:
+        for call in calls if after.source == "transcript" else filter(None, [own]):
             known = call.time is not None and _EARLIEST < call.time < now + _AHEAD
             day = day_of(call.time, zone) if known and call.time else today
             keep_call(connection, after, call, day)
@@ -139,15 +134,16 @@ def _own_call(event: Event) -> ModelCall | None:
     )
 
 
-def _update(usage: SessionUsage, news: _News, today: str, needs_window: bool) -> SessionUsage:
-    """The session with what is new of its conversation."""
-    event, own = news.event, news.own
+def _update(
+    usage: SessionUsage, event: Event, told: Sequence[TranscriptUsage], own: ModelCall | None
+) -> SessionUsage:
+    """The session's conversation as it is with this event."""
     context, window, model = usage.context, None, usage.model
-    for told in news.read.values():
-        window = told.window or window
-        if told.context is not None:
-            context = told.context or None
-            model = next((call.model for call in reversed(told.calls) if not call.is_sub), model)
+    for each in told:
+        window = each.window or window
+        if each.context is not None:
+            context = each.context or None
+            model = next((call.model for call in reversed(each.calls) if not call.is_sub), model)
     if own is not None and not own.is_sub:
         context, model = own.tokens.total, own.model or model
     if event.budget is not None:
@@ -163,19 +159,8 @@ def _update(usage: SessionUsage, news: _News, today: str, needs_window: bool) ->
             context = None
     if window is None and (not usage.model or model == usage.model):
         window = usage.window
-    if window is None and model and needs_window:
-        window = find_window(model) or 0
-    source = usage.source or ("transcript" if news.read else "event" if own else "")
-    marks = {**usage.marks, **{key: told.mark for key, told in news.read.items()}}
-    return replace(
-        usage,
-        context=context,
-        window=window,
-        model=model,
-        source=source,
-        day=today,
-        marks=marks,
-    )
+    source = usage.source or ("transcript" if told else "event" if own else "")
+    return replace(usage, context=context, window=window, model=model, source=source)
 
 
 def _machine_zone() -> str:
