@@ -571,3 +571,29 @@ def test_a_thread_of_codex_made_from_another_one_counts_only_what_is_new(
             UserPromptSubmit(dialect="codex", session_id=name.stem, transcript_path=str(name))
         )
     assert place.tokens() == [27_186]
+
+
+@pytest.mark.parametrize(
+    ("link", "zone"),
+    [
+        ("/usr/share/zoneinfo/Europe/Berlin", "Europe/Berlin"),
+        ("/usr/share/zoneinfo/posix/Europe/Berlin", "Europe/Berlin"),
+        ("/usr/share/zoneinfo/Mars/Olympus", "UTC"),
+        ("/etc/localtime", "UTC"),
+    ],
+)
+def test_days_end_in_the_zone_that_the_machine_had_first(
+    place: Place, monkeypatch: pytest.MonkeyPatch, link: str, zone: str
+) -> None:
+    real = os.path.realpath
+    for found in (link, "/usr/share/zoneinfo/Asia/Tokyo"):
+        monkeypatch.setattr(
+            os.path,
+            "realpath",
+            lambda path, found=found, **how: (
+                found if path == "/etc/localtime" else real(path, **how)
+            ),
+        )
+        place.use(10)
+    with place.state.read() as connection:
+        assert usage.read_zone(connection) == zone

@@ -306,10 +306,10 @@ class _Judge:
             return f"{level.message} {_ADVICE[_SPENT]}"
         if isinstance(event, SubagentStart) or is_new_agent(event.tool):
             return f"{level.message} No new sub-agent begins; do what is left yourself."
-        load = measure_load(event)
-        if load is None or load.bytes <= _LARGE:
+        name, size = measure_load(event) or ("", 0)
+        if size <= _LARGE:
             return ""
         return (
-            f"{level.message} {load.name[:_LONGEST_NAME]} is {-(-load.bytes // 1024):,} KB: "
+            f"{level.message} {name[:_LONGEST_NAME]} is {-(-size // 1024):,} KB: "
             f"take at most {_LARGE // 1024} KB of it."
         )

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC
 from typing import Any
 
 from msgspec import Struct
@@ -164,5 +165,6 @@ def _update(
 
 
 def _machine_zone() -> str:
-    _, found, name = os.path.realpath("/etc/localtime").partition("/zoneinfo/")
-    return name.removeprefix("posix/") if found else "UTC"
+    _, _, name = os.path.realpath("/etc/localtime").partition("/zoneinfo/")
+    name = name.removeprefix("posix/")
+    return "UTC" if open_zone(name) is UTC else name

@@ -3,14 +3,12 @@
 import os
 from contextlib import suppress
 
-from msgspec import Struct
-
 from hookline.files import open_regular
 from hookline.model.events import ToolEvent
 from hookline.model.tools import Tool, ToolKind
 from hookline.shell import MAX_BYTES, split
 
-__all__ = ["Load", "is_new_agent", "measure_answer", "measure_load"]
+__all__ = ["is_new_agent", "measure_answer", "measure_load"]
 
 # Tools that are called for their answer.
 _LOADING = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.FETCH, ToolKind.MCP})
@@ -26,13 +24,6 @@ _PARTS = (
 )
 
 
-class Load(Struct, frozen=True):
-    """Something large."""
-
-    name: str
-    bytes: int
-
-
 def is_new_agent(tool: Tool) -> bool:
     """Whether the call begins a sub-agent."""
     return tool.kind is ToolKind.AGENT and tool.name not in _NO_AGENTS
@@ -44,8 +35,8 @@ def measure_answer(tool: Tool) -> int:
     return len(tool.output or "") if tool.kind in _LOADING and not is_picture else 0
 
 
-def measure_load(event: ToolEvent) -> Load | None:
-    """What files would be read whole, and how large they are together; None where none would."""
+def measure_load(event: ToolEvent) -> tuple[str, int] | None:
+    """The largest file that would be read whole, and the bytes of all; None where there is none."""
     tool, paths = event.tool, list[str]()
     if tool.kind is ToolKind.SHELL:
         paths = _printed_files(tool.command or "")
@@ -55,7 +46,7 @@ def measure_load(event: ToolEvent) -> Load | None:
     if not any(sizes.values()):
         return None
     largest = max(sizes, key=lambda path: sizes[path])
-    return Load(os.path.basename(largest), sum(sizes.values()))
+    return os.path.basename(largest), sum(sizes.values())
 
 
 def _printed_files(command: str) -> list[str]:
