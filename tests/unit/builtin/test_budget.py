@@ -597,3 +597,17 @@ def test_days_end_in_the_zone_that_the_machine_had_first(
         place.use(10)
     with place.state.read() as connection:
         assert usage.read_zone(connection) == zone
+
+
+def test_what_a_runtime_says_of_the_conversation_counts_also_when_it_is_nothing(
+    place: Place,
+) -> None:
+    def tell(used: int, agent: Agent = ROOT) -> UserPromptSubmit:
+        budget = Budget(used_tokens=used, effective_limit=1_000)
+        return UserPromptSubmit(dialect="basecoat", budget=budget, agent=agent)
+
+    assert place.fire(tell(900))[1]["percent"] == 90.0
+    assert place.fire(tell(0)) == (PASS, {})
+    assert place.fire(tell(950, SUB)) == (PASS, {})
+    assert place.fire(UserPromptSubmit(dialect="basecoat")) == (PASS, {})
+    assert place.fire(tell(850))[1]["percent"] == 85.0

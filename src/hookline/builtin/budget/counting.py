@@ -147,10 +147,10 @@ def _update(
             model = next((call.model for call in reversed(each.calls) if not call.is_sub), model)
     if own is not None and not own.is_sub:
         context, model = own.tokens.total, own.model or model
-    if event.budget is not None:
-        context = read_count(event.budget.used_tokens) if event.budget.used_tokens else context
-        window = read_count(event.budget.effective_limit) or window
     if not event.agent.depth:
+        if (stated := event.budget) is not None:
+            context = context if stated.used_tokens is None else read_count(stated.used_tokens)
+            window = read_count(stated.effective_limit) or window
         if isinstance(event, CompactionEvent) and event.context_limit:
             window = read_count(event.context_limit) or window
         if isinstance(event, PreCompact) and event.input_tokens:
