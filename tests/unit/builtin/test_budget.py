@@ -531,12 +531,13 @@ def test_of_old_calls_the_sums_of_their_days_are_left_and_no_clock_decides_which
     assert (used.calls, used.tokens) == (6, Tokens(5940, 0, 0, 60))
 
 
-def test_a_sub_agent_is_not_told_of_the_conversation_of_the_main_agent(place: Place) -> None:
-    place.use(7_500, limit=10_000)
-    assert place.fire(replace(done(), agent=SUB), limit=10_000) == (PASS, {})
-    assert "75% of the context" in place.fire(done(), limit=10_000)[0].context[0]
-    assert place.fire(replace(done(), agent=SUB), limit=10_000) == (PASS, {})
-    assert place.fire(done(), limit=10_000) == (PASS, {})
+def test_what_a_sub_agent_is_not_told_the_main_agent_is(place: Place) -> None:
+    options = {"limit": 10_000, "session": {"tokens": 10_000}}
+    place.use(7_500, **options)
+    assert place.fire(replace(done(), agent=SUB), **options) == (PASS, {})
+    assert len(place.fire(done(), **options)[0].context) == 2
+    assert place.fire(replace(done(), agent=SUB), **options) == (PASS, {})
+    assert place.fire(done(), **options) == (PASS, {})
 
 
 def test_another_model_has_another_window(place: Place) -> None:
@@ -611,3 +612,15 @@ def test_what_a_runtime_says_of_the_conversation_counts_also_when_it_is_nothing(
     assert place.fire(tell(950, SUB)) == (PASS, {})
     assert place.fire(UserPromptSubmit(dialect="basecoat")) == (PASS, {})
     assert place.fire(tell(850))[1]["percent"] == 85.0
+
+
+def test_while_a_long_transcript_is_read_nothing_begins_anew(place: Place, tmp_path: Path) -> None:
+    message = {"id": "m", "model": "m", "usage": {"input_tokens": 9_000, "output_tokens": 1}}
+    path = tmp_path / "t.jsonl"
+    path.write_text(json.dumps({"type": "assistant", "message": message}) + "\n")
+    event = UserPromptSubmit(dialect="claude-code", transcript_path=str(path))
+    assert place.fire(event, limit=10_000)[1]["percent"] == 90.0
+    with path.open("a") as file:
+        file.write("x" * (5 << 20) + "\n")
+    for _ in range(3):
+        assert place.fire(event, limit=10_000) == (PASS, {})

@@ -173,12 +173,8 @@ class _Judge:
         if isinstance(self.event, SessionStart):
             with self.state.write() as connection:
                 forget_old(connection)
-        # The main agent's conversation is no matter of its sub-agents.
-        levels = [
-            each for each in self.levels if each.key != _CONTEXT or not self.event.agent.depth
-        ]
-        before = self._move_steps({each.key: each.step for each in levels})
-        new = [each for each in levels if each.step > before.get(each.key, each.step)]
+        before = self._move_steps({each.key: each.step for each in self.levels})
+        new = [each for each in self.levels if each.step > before.get(each.key, each.step)]
         said = self._tell(new, is_unpriced=before.get(_PRICES) == 0)
         if reason := self._find_objection():
             said = replace(said, verdict=Verdict.DENY, reason=reason)
@@ -244,8 +240,9 @@ class _Judge:
 
     def _find_changes(self, steps: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
         # What is not known any more, as after a compaction, begins anew.
-        gone = (key for key in steps if not (key == _CONTEXT and self.event.agent.depth))
-        wanted = {**dict.fromkeys(gone, 0), **now}
+        wanted = {**dict.fromkeys(steps, 0), **now}
+        if not self.counted.is_complete:
+            wanted.pop(_CONTEXT, None)
         return {
             key: step
             for key, step in wanted.items()
@@ -254,6 +251,8 @@ class _Judge:
 
     def _can_tell(self, step: int) -> bool:
         """Whether what is said now reaches the model, or for what is urgent the person."""
+        if self.event.agent.depth:
+            return False  # it is the main agent that goes on
         if step > _WARNED and isinstance(self.event, PreToolUse | Stop):
             return True
         # On several platforms text reaches the model after a tool, and not before.
