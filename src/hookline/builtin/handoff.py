@@ -9,7 +9,7 @@ rotated or left something to do. After a compaction the anchors that its summary
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -32,9 +32,8 @@ from hookline.model.events import (
     ToolEvent,
 )
 from hookline.model.memory import is_persons_prompt
-from hookline.model.ports import Caller, Transcript
+from hookline.model.ports import Caller, State, Transcript
 from hookline.model.text import visible
-from hookline.model.usage import TranscriptEnd
 from hookline.store.handoff_text import (
     Anchor,
     count_tokens,
@@ -42,6 +41,7 @@ from hookline.store.handoff_text import (
     find_lost,
     list_anchors,
     name_moment,
+    quote,
 )
 from hookline.store.handoffs import Handoff, Handoffs, Place
 from hookline.workspace import IN_REFTABLE, find_place
@@ -55,6 +55,8 @@ EVENTS: tuple[str, ...] = (
 PRIORITY: int = 60
 GUARD: bool = False
 ACTS: tuple[str, ...] = EVENTS
+
+T = TypeVar("T")
 
 _WRITERS = PreCompact | BudgetExceeded | Stop | StopFailure | SessionEnd
 # The same conversation goes on: what it was told is still in it, or in its summary.
@@ -85,7 +87,7 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
         if not event.session_id or caller.state is None:
             return PASS
         try:
-            return _Turn(event, caller, options).go()
+            return _Turn(event, caller, caller.state(), options).go()
         except HooklineError:
             # Tools come often: the person is told with the next prompt, stop or start.
             if isinstance(event, ToolEvent | TaskCreated | TaskCompleted):
@@ -98,35 +100,49 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
 class _Turn:
     """What one event does to the handoff of its session, and what the model is told of it."""
 
-    def __init__(self, event: Event, caller: Caller, options: Options) -> None:
-        assert caller.state is not None
-        self._event = event
-        self._caller = caller
-        self._options = options
-        self._handoffs = Handoffs(caller.state())
+    def __init__(self, event: Event, caller: Caller, state: State, options: Options) -> None:
+        self._event, self._caller, self._options = event, caller, options
+        self._handoffs = Handoffs(state)
         self._session = visible(f"{event.dialect}:{event.session_id}")
         path, workspace = find_place(event, caller)
         self._place = Place(path, workspace.repository, visible(workspace.branch))
         self._issue = clean(workspace.issue)
         # The model of a sub-agent is not the one that forgets, or begins.
         self._tells = caller.carries_text and not event.agent.depth
+        self._compacted = event.source == "compact" if isinstance(event, SessionStart) else False
         # The others tell all that it says, or come too often to read a file.
         self._learns = isinstance(event, PreCompact | BudgetExceeded | SessionEnd)
-        reads = self._learns or isinstance(event, PostCompact) or _source_of(event) == "compact"
-        self._end = self._read_transcript() if reads and not event.agent.depth else None
+        reads = self._learns or isinstance(event, PostCompact) or self._compacted
+        reads = reads and not event.agent.depth
+        self._end = (
+            self._read(lambda transcript, path: transcript.read_end(path)) if reads else None
+        )
         self._used = _count_used(event)
         if isinstance(event, PreCompact) and self._used is None:
-            self._used = self._read_context()
+            usage = self._read(lambda transcript, path: transcript.read_usage(path, None))
+            # A transcript can be too long to say it.
+            self._used = usage.context if usage is not None and usage.complete else None
 
     def go(self) -> Answer:
         """Remember, look after what a compaction lost, and load what another session left."""
-        answer = self._handoffs.change(self._session, self._place, self._take_in)
         event = self._event
-        if isinstance(event, SessionEnd):
-            self._handoffs.drop_empty(self._session)
-        elif self._begins():
-            return self._load(answer)
-        return answer
+        answer = self._change(self._take_in)
+        # Some platforms do not tell that a session begins, or take no text there.
+        begins = isinstance(event, SessionStart) or is_persons_prompt(event)
+        return self._load(answer) if begins and self._tells else answer
+
+    def _change(self, change: Callable[[Handoff], T]) -> T:
+        moves = not self._event.agent.depth
+        return self._handoffs.change(self._session, self._place, change, moves=moves)
+
+    def _read(self, read: Callable[[Transcript, str], T]) -> T | None:
+        """What a transcript tells; None where there is none that can be read."""
+        event, find = self._event, self._caller.transcript
+        transcript = find(event.dialect) if find is not None and event.transcript_path else None
+        if transcript is not None:
+            with suppress(OSError, ValueError):
+                return read(transcript, event.transcript_path)
+        return None
 
     # ── this session ──
 
@@ -146,15 +162,15 @@ class _Turn:
         context: list[str] = []
         if is_persons_prompt(event):
             handoff.restored = ""
-            if handoff.relieved:  # the person went on with it instead of with another session
-                handoff.rotated = handoff.relieved = False
-        if isinstance(event, PostCompact) or _source_of(event) == "compact":
+            # The person went on with it instead of with another session.
+            handoff.rotated, handoff.relieved = handoff.rotated and not handoff.relieved, False
+        if isinstance(event, PostCompact) or self._compacted:
             handoff.relieved = handoff.rotated
         if isinstance(event, _WRITERS) and handoff.has_content:
             handoff.reason = event.event_id()
             if not isinstance(event, Stop | StopFailure):
-                size = count_tokens(self._describe(handoff))
-                metadata = {"written": event.event_id(), "tokens": size}
+                text = describe_handoff(handoff, max_tokens=self._options.max_tokens)
+                metadata = {"written": event.event_id(), "tokens": count_tokens(text)}
         if self._options.anchors:
             metadata |= self._keep_anchors(handoff, context)
         if not (metadata or context):
@@ -178,7 +194,7 @@ class _Turn:
                 context.append(_quote("The summary has to keep these, word for word:", anchors))
             return {"context": handoff.tokens_before} if handoff.tokens_before else measured
         after = isinstance(event, PostCompact)
-        if (after and not event.derived_from) or _source_of(event) == "compact":
+        if (after and not event.derived_from) or self._compacted:
             handoff.confirmed = True
         if after or (handoff.compacting and self._tells):
             anchors = self._list_anchors(handoff)
@@ -193,7 +209,7 @@ class _Turn:
             ratio = self._measure_ratio(handoff, summary)
             if ratio is not None:
                 measured["ratio"] = ratio
-            untold = [each for each in lost if f"> {each}" not in handoff.restored]
+            untold = [each for each in lost if quote(each) not in handoff.restored]
             handoff.pending = [_quote(_LOST, untold)] if untold else []
         if handoff.pending and self._tells:
             context += handoff.pending
@@ -210,25 +226,6 @@ class _Turn:
             return None
         return end.summary or None
 
-    def _find_transcript(self) -> Transcript | None:
-        event, find = self._event, self._caller.transcript
-        return find(event.dialect) if find is not None and event.transcript_path else None
-
-    def _read_transcript(self) -> TranscriptEnd | None:
-        """How the transcript ends; None where there is none that can be read."""
-        if (transcript := self._find_transcript()) is not None:
-            with suppress(OSError, ValueError):
-                return transcript.read_end(self._event.transcript_path)
-        return None
-
-    def _read_context(self) -> int | None:
-        """How many tokens the conversation has; None where a transcript is too long to say it."""
-        if (transcript := self._find_transcript()) is not None:
-            with suppress(OSError, ValueError):
-                usage = transcript.read_usage(self._event.transcript_path, None)
-                return usage.context if usage.complete else None
-        return None
-
     def _measure_ratio(self, handoff: Handoff, summary: str | None) -> float | None:
         event = self._event
         used = event if isinstance(event, CompactionEvent) else None
@@ -243,62 +240,47 @@ class _Turn:
         issue = handoff.issue or self._issue
         return list_anchors(replace(handoff, issue=issue, branch=self._place.branch))
 
-    def _describe(self, handoff: Handoff) -> str:
-        return describe_handoff(handoff, max_tokens=self._options.max_tokens)
-
     # ── the session before ──
-
-    def _begins(self) -> bool:
-        event = self._event
-        if event.agent.depth or not self._tells or self._options.load == "never":
-            return False
-        # Some platforms do not tell that a session begins, or take no text there.
-        return isinstance(event, SessionStart) or is_persons_prompt(event)
 
     def _load(self, answer: Answer) -> Answer:
         event, options = self._event, self._options
-        source = _source_of(event)
-        load = options.load
+        source = event.source if isinstance(event, SessionStart) else ""
 
         def begin(handoff: Handoff) -> bool:
             first = not (handoff.begun or handoff.has_content)
             handoff.begun = True
             return first
 
-        first = self._handoffs.change(self._session, self._place, begin)
         # Asked about once more, the same start is given the same.
-        again = self._caller.attempt > 1
-        if source in _SAME or self._place.branch == IN_REFTABLE or not (first or again):
+        first = self._change(begin) or self._caller.attempt > 1
+        if not first or source in _SAME or self._place.branch == IN_REFTABLE:
             return answer
-        if source == "clear":
-            load = "rotated"  # the person wanted to begin anew
-        taken = self._handoffs.take(
+        # The person who clears the conversation wants to begin anew.
+        load = "rotated" if source == "clear" and options.load == "open" else options.load
+        taken = load != "never" and self._handoffs.take(
             self._session, self._place, load=load, max_age_days=options.max_age_days
         )
-        if taken is None:
+        if not taken:
             return answer
         found, age = taken
-        self._handoffs.change(self._session, self._place, lambda own: _inherit(own, found))
+        self._change(lambda own: _inherit(own, found))
         introduction = _introduce(found)
         left = options.max_tokens - count_tokens(introduction)
         text = f"{introduction}\n{describe_handoff(found, max_tokens=left)}"
-        told = {
-            "loaded": found.session,
-            "minutes": round(age / 60),
-            "tokens": count_tokens(text),
-        }
+        told = {"loaded": found.session, "minutes": round(age / 60), "tokens": count_tokens(text)}
         known = answer.metadata.get("handoff", {})
         return Answer(context=(*answer.context, text), metadata={"handoff": {**known, **told}})
 
 
 def _inherit(own: Handoff, found: Handoff) -> None:
     """What the session before left is this one's to keep through its own compactions."""
-    own.issue = own.issue or found.issue
-    own.next_steps = own.next_steps or found.next_steps
-    own.blockers = own.blockers or found.blockers
-    own.decisions = own.decisions or found.decisions
-    own.plan = own.plan or found.plan
+    for name in ("issue", "next_steps", "blockers", "decisions", "plan"):
+        setattr(own, name, getattr(own, name) or getattr(found, name))
     own.inherited = found.open_todos
+
+
+def _name_session(found: Handoff) -> str:
+    return " ".join(found.session.partition(":")[2][:12].split())
 
 
 def _introduce(found: Handoff) -> str:
@@ -306,17 +288,13 @@ def _introduce(found: Handoff) -> str:
     how = "whose token budget was used up" if found.rotated else how
     return (
         f"Handoff from the last {found.dialect} session on this branch, {how} "
-        f"({name_moment(found.touched)}, session {found.session.partition(':')[2][:12]}). Notes of "
+        f"({name_moment(found.touched)}, session {_name_session(found)}). Notes of "
         "that session, quoted; check them against the files before you rely on them:"
     )
 
 
 def _quote(introduction: str, anchors: list[Anchor]) -> str:
-    return "\n".join([introduction, *(f"> {each}" for each in anchors)])
-
-
-def _source_of(event: Event) -> str:
-    return event.source if isinstance(event, SessionStart) else ""
+    return "\n".join([introduction, *map(quote, anchors)])
 
 
 def _count_used(event: Event) -> int | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hookline.model.text import visible
 from hookline.store.handoffs import FileUse, Handoff
 
-__all__ = ["Anchor", "count_tokens", "describe_handoff", "find_lost", "list_anchors"]
+__all__ = ["Anchor", "count_tokens", "describe_handoff", "find_lost", "list_anchors", "quote"]
 
 _WORD = re.compile(r"\w{4,}")
 # Of the words of a sentence, as many as show that a summary says the same.
@@ -30,6 +30,11 @@ class Anchor(NamedTuple):
 def count_tokens(text: str) -> int:
     """About how many tokens a text has: one for every four bytes."""
     return (len(text.encode("utf-8", "replace")) + 3) // 4
+
+
+def quote(text: object) -> str:
+    """One quoted line, whatever the text holds."""
+    return f"> {visible(' '.join(str(text).split()))}"
 
 
 def list_anchors(handoff: Handoff) -> list[Anchor]:
@@ -64,7 +69,7 @@ def describe_handoff(handoff: Handoff, *, max_tokens: int) -> str:
     title = ""
     for section, line in _list_lines(handoff):
         heading = [f"> {section}:"] if section and section != title else []
-        added = [*heading, f"> {visible(line)}"]
+        added = [*heading, quote(line)]
         cost = sum(count_tokens(each) + 1 for each in added)
         if dropped or cost > left:
             dropped += 1
@@ -84,10 +89,8 @@ def _list_lines(handoff: Handoff) -> Iterator[tuple[str, str]]:
     if handoff.repository:
         yield "", f"Repository: {handoff.repository}"
     yield from (("", str(each)) for each in list_anchors(handoff))
-    marks = {"active": "[~]", "open": "[ ]"}
-    todos = handoff.open_todos
-    for each in sorted(todos, key=lambda todo: todo.status != "active"):
-        yield "Open todos", f"- {marks[each.status]} {each.text}"
+    for each in sorted(handoff.open_todos, key=lambda todo: todo.status):
+        yield "Open todos", f"- [{'~' if each.status == 'active' else ' '}] {each.text}"
     for failure in reversed(handoff.failures.values()):
         times = f" ({failure.count} times)" if failure.count > 1 else ""
         yield "Unresolved errors", f"- `{failure.what}` failed{times}: {failure.error}"
@@ -97,12 +100,12 @@ def _list_lines(handoff: Handoff) -> Iterator[tuple[str, str]]:
         yield "Plan", line
     ranked = sorted(handoff.files.items(), key=lambda item: rank_file(item[1]), reverse=True)
     for path, use in ranked[:_FILES]:
-        done = [f"changed {use.writes}x"] * bool(use.writes) + [f"read {use.reads}x"] * bool(
-            use.reads
-        )
-        yield "Key files", f"- {path} ({', '.join(done)})"
-    finished = [each.text for each in handoff.todos if each.status == "done"]
-    yield from (("Done", f"- {each}") for each in finished)
+        done = {"changed": use.writes, "read": use.reads}
+        times = ", ".join(f"{how} {count}x" for how, count in done.items() if count)
+        yield "Key files", f"- {path} ({times})"
+    for each in handoff.todos:
+        if each.status == "done":
+            yield "Done", f"- {each.text}"
 
 
 def rank_file(use: FileUse) -> int:

@@ -29,7 +29,7 @@ _KEPT_DAYS = 90
 _SILENCE = 1_800.0
 
 
-class Todo(Struct, omit_defaults=True):
+class Todo(Struct):
     """One thing to do."""
 
     text: str
@@ -37,7 +37,7 @@ class Todo(Struct, omit_defaults=True):
     id: str = ""
 
 
-class Failure(Struct, omit_defaults=True):
+class Failure(Struct):
     """A call that failed, and has not succeeded since."""
 
     what: str
@@ -45,7 +45,7 @@ class Failure(Struct, omit_defaults=True):
     count: int = 1
 
 
-class FileUse(Struct, omit_defaults=True):
+class FileUse(Struct):
     """How often a file was changed and read."""
 
     writes: int = 0
@@ -99,25 +99,19 @@ class Handoff(Struct, kw_only=True, omit_defaults=True):
     def open_todos(self) -> list[Todo]:
         """What is left to do; what was inherited counts until the session changed something."""
         worked = any(each.writes for each in self.files.values())
-        return [
-            each
-            for each in (*([] if worked else self.inherited), *self.todos)
-            if each.status != "done"
-        ]
+        todos = self.todos if worked else [*self.inherited, *self.todos]
+        return [each for each in todos if each.status != "done"]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is left to do."""
+        return bool(self.open_todos or self.next_steps)
 
     @property
     def has_content(self) -> bool:
         """Whether there is anything to hand over."""
-        return bool(
-            self.todos
-            or self.inherited
-            or self.plan
-            or self.next_steps
-            or self.blockers
-            or self.decisions
-            or self.files
-            or self.failures
-        )
+        stated = self.plan or self.next_steps or self.blockers or self.decisions
+        return bool(stated or self.todos or self.inherited or self.files or self.failures)
 
     def is_over(self, now: float) -> bool:
         """Whether the session is over as far as anybody knows."""
@@ -140,9 +134,9 @@ class Place(NamedTuple):
 def create_handoffs(connection: sqlite3.Connection) -> None:
     """The table, as a step of the state's migration."""
     connection.execute(
-        "CREATE TABLE handoffs (session TEXT PRIMARY KEY, place TEXT NOT NULL,"
-        " branch TEXT NOT NULL, touched REAL NOT NULL, taken_by TEXT NOT NULL DEFAULT '',"
-        " body BLOB NOT NULL)"
+        "CREATE TABLE handoffs (session TEXT NOT NULL, place TEXT NOT NULL, branch TEXT NOT NULL,"
+        " touched REAL NOT NULL, taken_by TEXT NOT NULL DEFAULT '', body BLOB NOT NULL,"
+        " PRIMARY KEY (session, place))"
     )
     connection.execute("CREATE INDEX handoffs_at ON handoffs (place, branch, touched)")
 
@@ -154,21 +148,25 @@ class Handoffs:
         self._state = state
         self._clock = clock
 
-    def change(self, session: str, place: Place, change: Callable[[Handoff], T]) -> T:
-        """What ``change`` returns for the session's handoff, which is kept as it left it.
+    def change(
+        self, session: str, place: Place, change: Callable[[Handoff], T], *, moves: bool = True
+    ) -> T:
+        """What ``change`` returns for the session's handoff there, which is kept as it left it.
 
         It is called again on what is there by then when it changes anything: another process may
-        have changed it meanwhile.
+        have changed it meanwhile. Unless it ``moves``, the session stays on its branch.
         """
         with self._state.read() as connection:
-            before = _find(connection, session)
+            before = _find(connection, session, place)
         handoff = _decode(before)
         result = change(handoff)
         if _encode(handoff) == (before or _EMPTY):
             return result
         with self._state.write() as connection:
-            handoff = _decode(_find(connection, session))
+            handoff = _decode(_find(connection, session, place))
             result = change(handoff)
+            if moves or not handoff.session:
+                handoff.branch = place.branch
             self._save(connection, session, place, handoff)
         return result
 
@@ -182,27 +180,24 @@ class Handoffs:
         now = self._clock()
         with self._state.write() as connection:
             self._remove_old(connection, now)
-            found = None
-            for name, taken_by, body in connection.execute(
+            rows = connection.execute(
                 "SELECT session, taken_by, body FROM handoffs WHERE place = ? AND branch = ?"
-                " ORDER BY touched DESC",
-                (place.key, place.branch),
-            ):
-                handoff = _decode(body)
-                if name != session and handoff.has_content and handoff.is_over(now):
-                    found = name, taken_by, handoff
-                    break
+                " AND session != ? ORDER BY touched DESC",
+                (place.key, place.branch, session),
+            )
+            left = ((name, taken_by, _decode(body)) for name, taken_by, body in rows)
+            over = (each for each in left if each[2].has_content and each[2].is_over(now))
+            found = next(over, None)
             if found is None:
                 return None
             name, taken_by, handoff = found
             age = abs(now - handoff.touched)
-            open_work = load == "open" and (handoff.open_todos or handoff.next_steps)
-            if not (handoff.rotated or open_work) or age > max_age_days * _DAY:
-                return None
-            if taken_by not in ("", session):
+            is_due = handoff.rotated or (load == "open" and handoff.is_open)
+            if not is_due or age > max_age_days * _DAY or taken_by not in ("", session):
                 return None
             connection.execute(
-                "UPDATE handoffs SET taken_by = ? WHERE session = ?", (session, name)
+                "UPDATE handoffs SET taken_by = ? WHERE session = ? AND place = ?",
+                (session, name, place.key),
             )
         return handoff, age
 
@@ -225,47 +220,37 @@ class Handoffs:
                 (place.key, any_branch, place.branch),
             ).rowcount
 
-    def drop_empty(self, session: str) -> None:
-        """Removes what a session that is over leaves behind without having done anything."""
-        with self._state.read() as connection:
-            body = _find(connection, session)
-        if body is not None and not _decode(body).has_content:
-            with self._state.write() as connection:
-                connection.execute("DELETE FROM handoffs WHERE session = ?", (session,))
-
     def _save(
         self, connection: sqlite3.Connection, session: str, place: Place, handoff: Handoff
     ) -> None:
+        """Keeps it; nothing of a session that is over and has done nothing."""
+        if handoff.ended and not handoff.has_content:
+            key = (session, place.key)
+            connection.execute("DELETE FROM handoffs WHERE session = ? AND place = ?", key)
+            return
         now = self._clock()
         # An end that is found out by silence tells only that the session had been over.
         late = handoff.ended and abs(now - handoff.touched) >= _SILENCE
         handoff.touched = handoff.touched if late and handoff.touched else now
-        handoff.session = session
-        handoff.repository, handoff.branch = visible(place.repository), place.branch
+        handoff.session, handoff.repository = session, visible(place.repository)
         connection.execute(
             "INSERT INTO handoffs (session, place, branch, touched, body) VALUES (?, ?, ?, ?, ?)"
-            " ON CONFLICT (session) DO UPDATE SET place = excluded.place,"
-            " branch = excluded.branch, touched = excluded.touched, body = excluded.body,"
+            " ON CONFLICT (session, place) DO UPDATE SET branch = excluded.branch,"
+            " touched = excluded.touched, body = excluded.body,"
             # Who goes on after another session was told has more to tell; who only ends has not.
             " taken_by = CASE WHEN ? THEN taken_by ELSE '' END",
-            (session, place.key, place.branch, handoff.touched, _encode(handoff), handoff.ended),
+            (session, place.key, handoff.branch, handoff.touched, _encode(handoff), handoff.ended),
         )
 
     def _remove_old(self, connection: sqlite3.Connection, now: float) -> None:
-        oldest = now - _KEPT_DAYS * _DAY
-        connection.execute("DELETE FROM handoffs WHERE touched < ?", (oldest,))
-        for where, kept in (
-            (
-                "ROW_NUMBER() OVER (PARTITION BY place, branch ORDER BY touched DESC)",
-                _KEPT_PER_BRANCH,
-            ),
-            ("ROW_NUMBER() OVER (ORDER BY touched DESC)", _KEPT),
-        ):
-            connection.execute(
-                "DELETE FROM handoffs WHERE session IN (SELECT session FROM (SELECT session,"  # noqa: S608 - no value of anybody's
-                f" {where} AS place_in_line FROM handoffs) WHERE place_in_line > ?)",
-                (kept,),
-            )
+        connection.execute(
+            "DELETE FROM handoffs WHERE touched < ? OR rowid IN (SELECT id FROM ("
+            "SELECT rowid AS id,"
+            " ROW_NUMBER() OVER (PARTITION BY place, branch ORDER BY touched DESC) AS on_branch,"
+            " ROW_NUMBER() OVER (ORDER BY touched DESC) AS in_all FROM handoffs)"
+            " WHERE on_branch > ? OR in_all > ?)",
+            (now - _KEPT_DAYS * _DAY, _KEPT_PER_BRANCH, _KEPT),
+        )
 
 
 _encode = msgspec.json.encode
@@ -273,8 +258,10 @@ _EMPTY = _encode(Handoff())
 _decoder = msgspec.json.Decoder(Handoff)
 
 
-def _find(connection: sqlite3.Connection, session: str) -> bytes | None:
-    row = connection.execute("SELECT body FROM handoffs WHERE session = ?", (session,)).fetchone()
+def _find(connection: sqlite3.Connection, session: str, place: Place) -> bytes | None:
+    row = connection.execute(
+        "SELECT body FROM handoffs WHERE session = ? AND place = ?", (session, place.key)
+    ).fetchone()
     return None if row is None else bytes(row[0])
 
 

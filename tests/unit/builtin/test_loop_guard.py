@@ -110,6 +110,23 @@ class TestFailures:
         steps = [FAIL, LIST, FAIL, shell("cat a.py", "x"), FAIL, LIST, FAIL]
         assert agent.do_all(steps) == ["", "", "", "", "warn", "", "deny"]
 
+    def test_the_same_command_spelled_otherwise_is_the_same(self, agent: LoopingAgent) -> None:
+        spelled = ["make", "cd /work && make", "make  2>&1", "make;"]
+        steps = [shell(each, "bad", failed=True) for each in spelled]
+        assert agent.do_all(steps) == ["", "", "warn", "deny"]
+
+    def test_a_change_by_a_sub_agent_is_one_for_all_agents(self, state: StateDatabase) -> None:
+        agent, helper = LoopingAgent(state), LoopingAgent(state, agent="helper")
+        agent.do_all([FAIL] * 3)
+        helper.do(edit("a.py", "1"))
+        assert agent.do_all([FAIL, FAIL]) == ["warn", "deny"]
+        assert agent.do_all([Step(tool("Task", prompt="fix it"), "fixed"), FAIL]) == ["", "warn"]
+
+    def test_a_denial_that_is_asked_for_again_counts_once(self, agent: LoopingAgent) -> None:
+        agent.do_all([FAIL] * 3)
+        for _ in range(4):
+            assert agent.fire(PreToolUse, id="e1", tool=FAIL.tool).verdict is Verdict.DENY
+
     def test_any_tool_can_fail(self, agent: LoopingAgent) -> None:
         gone = Step(tool("read", path="/gone"), "no such file", failed=True)
         assert agent.do_all([gone] * 4) == ["", "", "warn", "deny"]
@@ -176,8 +193,20 @@ class TestAlternation:
         said = agent.do_all([edit("a", "1"), edit("a", "2")] * 3)
         assert said[-1] == "warn"
 
+    def test_a_look_at_a_state_among_them_is_never_denied(self, agent: LoopingAgent) -> None:
+        steps = [shell("docker compose ps", "starting"), shell("cat a", "x")]
+        said = agent.do_all(steps * 6)
+        assert "warn" in said
+        assert set(said[::2]) == {""}
+
 
 class TestCompaction:
+    def test_a_platform_that_tells_of_it_before_each_call_of_its_model_is_not_judged(
+        self, state: StateDatabase
+    ) -> None:
+        agent = LoopingAgent(state, dialect="gemini")
+        assert [agent.compact(9_000) for _ in range(6)] == [""] * 6
+
     def test_two_that_did_not_make_room_are_warned_of_and_four_end_the_run(
         self, agent: LoopingAgent
     ) -> None:
@@ -208,7 +237,7 @@ class TestWhatIsNoLoop:
             "curl -fsS localhost:1/health", "docker compose ps", "git status --short", "wait $!",
             "tail -f x.log", "while ! nc -z db 5432; do sleep 1; done", "./wait-for-it.sh db:5432",
             "python scripts/check_status.py 7", "aws ecs describe-tasks --tasks a", "make status",
-            "ps aux | grep node | wc -l", "systemctl is-active app", "npx wait-on http://a.example",
+            "cat build.log", "grep -c done server.log", "ps aux | grep node | wc -l", "systemctl is-active app", "npx wait-on http://a.example",
         ],
     )  # fmt: skip
     def test_polling_and_waiting(self, agent: LoopingAgent, command: str) -> None:
@@ -237,6 +266,8 @@ class TestWhatIsNoLoop:
             tool("read_bash", sessionId="1"),
             tool("write_stdin", session_id=1, chars=""),
             tool("mcp__ci__get_job_status", id="1"),
+            tool("read", path="/run/tasks/b1.output"),
+            tool("TaskList"),
         ],
     )
     def test_reading_what_runs_in_the_background(self, agent: LoopingAgent, call: Any) -> None:
@@ -410,7 +441,6 @@ class TestStore:
         agent.fire(SessionEnd)
         with state.read() as connection:
             assert _count(connection, "tool_calls") == 3
-            assert _count(connection, "loops") == 1
 
     def test_an_agent_has_a_bounded_number_of_rows_and_old_ones_go(
         self, state: StateDatabase, agent: LoopingAgent
@@ -436,8 +466,7 @@ class TestStore:
             told = list(pool.map(live, range(50)))
         assert told == [["", "", "", "warn", "deny"]] * 50
         with StateDatabase(str(tmp_path)).read() as connection:
-            assert _count(connection, "tool_calls") == 200
-            assert _count(connection, "loops") == 50
+            assert _count(connection, "tool_calls") == 250
 
 
 def _count(connection: sqlite3.Connection, table: str) -> int:

@@ -71,8 +71,10 @@ def sign_call(event: ToolEvent) -> bytes:
     if tool.kind is ToolKind.SHELL and tool.command is not None:
         # Beside the command stand how long to wait, and what it is for.
         places = {key: tool.input[key] for key in ("workdir", "cwd") if key in tool.input}
-        what = (" ".join(_without_names(tool.command[:_WHOLE]).split()), places)
-        what = (*what, tool.command[_WHOLE:])
+        command = " ".join(_without_names(tool.command[:_WHOLE]).split())
+        # The same command, spelled otherwise.
+        command = command.removeprefix(f"cd {event.cwd} && ").replace(" 2>&1", "").rstrip("; ")
+        what = (command, places, tool.command[_WHOLE:])
     call = (tool.name, what, event.cwd)
     try:
         content = msgspec.json.encode(call, order="deterministic", enc_hook=repr)
