@@ -31,7 +31,7 @@ from hookline.model.events import (
     TaskCreated,
     ToolEvent,
 )
-from hookline.model.memory import is_persons_prompt
+from hookline.model.memory import is_persons_prompt, tells_each_model_call
 from hookline.model.ports import Caller, State, Transcript
 from hookline.model.text import visible
 from hookline.store.handoff_text import (
@@ -61,8 +61,6 @@ T = TypeVar("T")
 _WRITERS = PreCompact | BudgetExceeded | Stop | StopFailure | SessionEnd
 # The same conversation goes on: what it was told is still in it, or in its summary.
 _SAME = frozenset({"resume", "compact", "fork"})
-# Tool calls after which a compaction that nobody confirms is taken for another one.
-_BETWEEN = 10
 _LOST = "Noted before the compaction, quoted:"
 
 
@@ -181,21 +179,16 @@ class _Turn:
         """Adds what a compaction makes necessary to ``context``; returns how it went."""
         event = self._event
         measured: dict[str, Any] = {}
-        if isinstance(event, ToolEvent):
-            handoff.calls = min(handoff.calls + 1, _BETWEEN)
         if isinstance(event, PreCompact):
-            # Gemini CLI says so before every call to its model, whether or not it compacts.
-            if handoff.confirmed or handoff.calls >= _BETWEEN:
+            if not tells_each_model_call(event):
                 handoff.restored = ""
-            handoff.compacting, handoff.calls = self._event.time.timestamp(), 0
+            handoff.compacting = event.time.timestamp()
             handoff.tokens_before = self._used or 0
             anchors = self._list_anchors(handoff)
             if anchors and self._tells:
                 context.append(_quote("The summary has to keep these, word for word:", anchors))
             return {"context": handoff.tokens_before} if handoff.tokens_before else measured
         after = isinstance(event, PostCompact)
-        if (after and not event.derived_from) or self._compacted:
-            handoff.confirmed = True
         if after or (handoff.compacting and self._tells):
             anchors = self._list_anchors(handoff)
             summary = self._find_summary(handoff.compacting)

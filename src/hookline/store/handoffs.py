@@ -16,10 +16,21 @@ from msgspec import Struct
 from hookline.model.ports import State
 from hookline.model.text import visible
 
-__all__ = ["Failure", "FileUse", "Handoff", "Handoffs", "Load", "Place", "Todo", "create_handoffs"]
+__all__ = [
+    "Failure",
+    "FileUse",
+    "Handoff",
+    "Handoffs",
+    "Load",
+    "Place",
+    "Status",
+    "Todo",
+    "create_handoffs",
+]
 
 T = TypeVar("T")
 Load = Literal["open", "rotated", "never"]
+Status = Literal["open", "active", "done"]
 
 _KEPT_PER_BRANCH = 10
 _KEPT = 1_000
@@ -33,7 +44,7 @@ class Todo(Struct):
     """One thing to do."""
 
     text: str
-    status: Literal["open", "active", "done"] = "open"
+    status: Status = "open"
     id: str = ""
 
 
@@ -85,10 +96,6 @@ class Handoff(Struct, kw_only=True, omit_defaults=True):
     """Whether it was looked for what the session before left."""
     compacting: float = 0.0
     """Since when a compaction is about to be made, or is made; 0 where none is."""
-    confirmed: bool = False
-    """Whether its platform told once that a compaction was done."""
-    calls: int = 0
-    """Of tools since a compaction was about to be made, as far as that matters."""
     tokens_before: int = 0
     pending: list[str] = []
     """What the model is told as soon as an event can carry it."""

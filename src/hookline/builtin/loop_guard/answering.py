@@ -31,7 +31,7 @@ from hookline.model.events import (
     SessionEnd,
     ToolEvent,
 )
-from hookline.model.memory import is_persons_prompt
+from hookline.model.memory import is_persons_prompt, tells_each_model_call
 from hookline.model.ports import State
 from hookline.model.tools import ToolKind
 from hookline.store import tool_calls
@@ -43,8 +43,6 @@ _MARK = "Loop detected: "
 # A call that was denied so often and comes again ends the run; so does so much compaction.
 _DENIALS = 2
 _COMPACTIONS = 4
-# They tell of a compaction before each call to their model, whether or not they compact.
-_ALWAYS_COMPACTING = frozenset({"gemini"})
 
 
 def answer(event: Event, state: State, options: Options) -> Answer | Announcement:
@@ -54,7 +52,7 @@ def answer(event: Event, state: State, options: Options) -> Answer | Announcemen
         with state.write() as connection:
             tool_calls.forget_session(connection, actor.session)
     elif isinstance(event, PreCompact):
-        if event.trigger != "manual" and event.dialect not in _ALWAYS_COMPACTING:
+        if event.trigger != "manual" and not tells_each_model_call(event):
             return _judge_compaction(event, actor, state, options)
     elif isinstance(event, ToolEvent) and not _is_ignored(event, options):
         if isinstance(event, PreToolUse):
