@@ -22,8 +22,7 @@ from hookline.model.text import visible
 from hookline.model.tools import Tool, ToolKind
 from hookline.model.usage import TranscriptEnd
 from hookline.secrets import Scope, redact
-from hookline.store.handoff_text import rank_file
-from hookline.store.handoffs import Failure, FileUse, Handoff, Status, Todo
+from hookline.store.handoffs import Failure, FileUse, Handoff, Status, Todo, rank_file
 
 __all__ = ["clean", "learn", "learn_from_transcript", "read_statements"]
 

@@ -34,8 +34,11 @@ from hookline.model.events import (
 from hookline.model.memory import is_persons_prompt, tells_each_model_call
 from hookline.model.ports import Caller, State, Transcript
 from hookline.model.text import visible
-from hookline.store.handoff_text import (
+from hookline.store.handoffs import (
     Anchor,
+    Handoff,
+    Handoffs,
+    Place,
     count_tokens,
     describe_handoff,
     find_lost,
@@ -43,7 +46,6 @@ from hookline.store.handoff_text import (
     name_moment,
     quote,
 )
-from hookline.store.handoffs import Handoff, Handoffs, Place
 from hookline.workspace import IN_REFTABLE, find_place
 
 EVENTS: tuple[str, ...] = (
@@ -101,7 +103,7 @@ class _Turn:
     def __init__(self, event: Event, caller: Caller, state: State, options: Options) -> None:
         self._event, self._caller, self._options = event, caller, options
         self._handoffs = Handoffs(state)
-        self._session = visible(f"{event.dialect}:{event.session_id}")
+        self._session = " ".join(visible(f"{event.dialect}:{event.session_id}").split())
         path, workspace = find_place(event, caller)
         self._place = Place(path, workspace.repository, visible(workspace.branch))
         self._issue = clean(workspace.issue)
@@ -272,16 +274,12 @@ def _inherit(own: Handoff, found: Handoff) -> None:
     own.inherited = found.open_todos
 
 
-def _name_session(found: Handoff) -> str:
-    return " ".join(found.session.partition(":")[2][:12].split())
-
-
 def _introduce(found: Handoff) -> str:
     how = "which has ended" if found.ended else "of which nothing more was heard"
     how = "whose token budget was used up" if found.rotated else how
     return (
         f"Handoff from the last {found.dialect} session on this branch, {how} "
-        f"({name_moment(found.touched)}, session {_name_session(found)}). Notes of "
+        f"({name_moment(found.touched)}, session {found.session.partition(':')[2][:12]}). Notes of "
         "that session, quoted; check them against the files before you rely on them:"
     )
 

@@ -7,8 +7,14 @@ import click
 
 from hookline.cli._output import print_json
 from hookline.model.text import visible
-from hookline.store.handoff_text import count_tokens, describe_handoff, name_moment
-from hookline.store.handoffs import Handoff, Handoffs, Place
+from hookline.store.handoffs import (
+    Handoff,
+    Handoffs,
+    Place,
+    count_tokens,
+    describe_handoff,
+    name_moment,
+)
 from hookline.store.state import StateDatabase
 
 __all__ = ["command"]

@@ -356,16 +356,10 @@ class TestOptions:
         assert agent.do_all([FAIL] * 9) == ["", "", "warn"] + ["deny"] * 6
         assert [agent.compact(9) for _ in range(5)][-1] == "warn"
 
-    def test_ignored_commands_and_tools_may_repeat(self, state: StateDatabase) -> None:
-        agent = LoopingAgent(state, ignore=["make*", "mcp__x__*"])
-        assert agent.do_all([FAIL] * 6) == [""] * 6
-        assert agent.do_all([Step(tool("mcp__x__y"), "bad", failed=True)] * 6) == [""] * 6
-        assert agent.do_all([shell("cmake", "bad", failed=True)] * 3)[-1] == "warn"
-
     @pytest.mark.parametrize(
         "options",
         [{"failures": 1}, {"repeats": 2}, {"minutes": 0}, {"minutes": -1}, {"halt": "no"},
-         {"ignore": "make"}, {"ignore": [""]}, {"failure": 3}, {"failures": 31}, {"minutes": 9999}],
+         {"failure": 3}, {"failures": 31}, {"minutes": 9999}],
     )  # fmt: skip
     def test_senseless_ones_are_refused(self, options: dict[str, Any]) -> None:
         with pytest.raises(ValidationError):

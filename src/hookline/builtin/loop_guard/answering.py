@@ -1,18 +1,13 @@
-"""What is said to an event: remembers calls, warns at a loop, denies its calls, then halts."""
+"""Remembers calls, warns at a loop, denies its calls, then halts.
+
+A loop is found by calls and outcomes, never by words.
+"""
 
 from collections.abc import Sequence
 from math import ceil
+from typing import NamedTuple
 
-from hookline.builtin._paths import Names
 from hookline.builtin.loop_guard import Options
-from hookline.builtin.loop_guard.detecting import (
-    ALTERNATION,
-    COMPACTION,
-    FAILURE,
-    Loop,
-    excuses,
-    find_loop,
-)
 from hookline.builtin.loop_guard.signatures import (
     read_output,
     seems_failed,
@@ -40,9 +35,27 @@ from hookline.store.tool_calls import Actor, TrackedCall, Trait
 __all__ = ["answer"]
 
 _MARK = "Loop detected: "
+FAILURE = "failure"
+REPETITION = "repetition"
+ALTERNATION = "alternation"
+COMPACTION = "compaction"
+
+_ROUNDS = 3
+_PERIODS = (2, 3)
+_UNRELIEVED = 2
+# A conversation that is as full as before but for so much was not relieved.
+_RELIEF = 0.05
 # A call that was denied so often and comes again ends the run; so does so much compaction.
 _DENIALS = 2
 _COMPACTIONS = 4
+
+
+class Loop(NamedTuple):
+    """What repeats, how often, and in how many seconds."""
+
+    kind: str
+    times: int
+    seconds: float
 
 
 def answer(event: Event, state: State, options: Options) -> Answer | Announcement:
@@ -54,19 +67,11 @@ def answer(event: Event, state: State, options: Options) -> Answer | Announcemen
     elif isinstance(event, PreCompact):
         if event.trigger != "manual" and not tells_each_model_call(event):
             return _judge_compaction(event, actor, state, options)
-    elif isinstance(event, ToolEvent) and not _is_ignored(event, options):
-        if isinstance(event, PreToolUse):
-            return _judge_call(event, actor, state, options)
-        if isinstance(event, PostToolUse | PostToolUseFailure):
-            return _judge_outcome(event, actor, state, options)
+    elif isinstance(event, PreToolUse):
+        return _judge_call(event, actor, state, options)
+    elif isinstance(event, PostToolUse | PostToolUseFailure):
+        return _judge_outcome(event, actor, state, options)
     return PASS
-
-
-def _is_ignored(event: ToolEvent, options: Options) -> bool:
-    if not options.ignore:
-        return False
-    named = Names(options.ignore)
-    return named(event.tool.name) or named(" ".join((event.tool.command or "").split()))
 
 
 def _judge_call(
@@ -85,7 +90,7 @@ def _judge_call(
         loop = _find_loop([*known, last._replace(seq=known[-1].seq + 1)], options, more=1)
         if loop is None:
             return PASS
-        if any(map(excuses, tool_calls.list_later_traits(connection, actor.session, last.seq))):
+        if any(map(_excuses, tool_calls.list_later_traits(connection, actor.session, last.seq))):
             return PASS
     denial = last._replace(at=now, traits=Trait.DENIED)
     with state.write() as connection:
@@ -145,14 +150,6 @@ def _read_fullness(event: PreCompact) -> int | None:
     return used * 1000 // window if used is not None and window else used
 
 
-def _find_loop(calls: Sequence[TrackedCall], options: Options, more: int = 0) -> Loop | None:
-    """Within the minutes before the last call; a clock that was put back makes none older."""
-    recent = [each for each in calls if abs(calls[-1].at - each.at) <= options.minutes * 60]
-    if not recent:
-        return None
-    return find_loop(recent, failures=options.failures, repeats=options.repeats, more=more)
-
-
 def _say(loop: Loop, verdict: Verdict, event: Event) -> Announcement:
     minutes = max(1, ceil(loop.seconds / 60))
     times = f"{loop.times} times in {minutes} minute{'s' if minutes > 1 else ''}"
@@ -170,3 +167,92 @@ def _say(loop: Loop, verdict: Verdict, event: Event) -> Announcement:
         answer = Answer(context=(text,), notice=(text,))
     told = {"kind": loop.kind, "message": text, "count": loop.times, "minutes": minutes}
     return Announcement(answer, {"loop_detected": told})
+
+
+# ── what is a loop ──
+
+
+def _find_loop(calls: Sequence[TrackedCall], options: Options, more: int = 0) -> Loop | None:
+    """The loop that the last of these calls shows, with so many calls more than make one.
+
+    Within the minutes before it; a clock that was put back makes none older.
+    """
+    if not calls:
+        return None
+    last = calls[-1]
+    calls = [each for each in calls if abs(last.at - each.at) <= options.minutes * 60]
+    if last.traits & Trait.COMPACTS:
+        return _find_compactions(calls)
+    if last.traits & Trait.LOOKS:
+        return None
+    made = [each for each in calls if not each.traits & (Trait.COMPACTS | Trait.DENIED)]
+    same = _list_same(made)
+    if last.traits & Trait.FAILED and len(same) >= options.failures + more:
+        return _describe(FAILURE, len(same) - more, same)
+    excuse = max((each.seq for each in made if _excuses(each.traits)), default=0)
+    settled = [each for each in same if each.seq >= excuse]
+    # A call without a known outcome may have had another one each time.
+    untold = bool(last.traits & Trait.UNTOLD)
+    if len(settled) >= options.repeats * (1 + untold) + more:
+        return _describe(REPETITION, len(settled) - more, settled)
+    return None if untold else _find_alternation(calls, more)
+
+
+def _excuses(traits: int) -> bool:
+    """Whether a call may have another outcome after this one: it waited, or did something new."""
+    return bool(traits & Trait.WAITS or (traits & Trait.NEW and traits & Trait.CHANGES))
+
+
+def _describe(kind: str, times: int, calls: Sequence[TrackedCall]) -> Loop:
+    return Loop(kind, times, abs(calls[-1].at - calls[0].at))
+
+
+def _list_same(calls: Sequence[TrackedCall]) -> Sequence[TrackedCall]:
+    """The last call and those before it with the same outcome, back to where it had another."""
+    last = calls[-1]
+    same: list[TrackedCall] = []
+    for each in reversed(calls):
+        if each.call == last.call:
+            if each.outcome != last.outcome:
+                break
+            same.append(each)
+    return same[::-1]
+
+
+def _find_alternation(calls: Sequence[TrackedCall], more: int) -> Loop | None:
+    """Rounds go on through calls that were denied."""
+    made = [each for each in calls if not each.traits & Trait.COMPACTS]
+    keys = [(each.call, each.outcome) for each in made]
+    for period in _PERIODS:
+        length = period * _ROUNDS + more
+        tail = keys[-length:]
+        if (
+            len(tail) == length
+            and len({*tail[:period]}) > 1
+            and tail[period:] == tail[:-period]
+            and not any(each.traits & Trait.WAITS for each in made[-length:])
+        ):
+            while len(keys) > length and keys[-length - 1] == keys[-length - 1 + period]:
+                length += 1
+            rounds = [each for each in made[-length:] if not each.traits & Trait.DENIED]
+            return _describe(ALTERNATION, len(rounds) // period, rounds)
+    return None
+
+
+def _find_compactions(calls: Sequence[TrackedCall]) -> Loop | None:
+    chain = [calls[-1]]
+    worked = False
+    for each in reversed(calls[:-1]):
+        if not each.traits & Trait.COMPACTS:
+            worked |= bool(each.traits & Trait.NEW)
+            continue
+        later = chain[0]
+        if each.tokens is not None and later.tokens is not None:
+            relieved = later.tokens < each.tokens * (1 - _RELIEF)
+        else:
+            relieved = worked
+        if relieved:
+            break
+        chain.insert(0, each)
+        worked = False
+    return _describe(COMPACTION, len(chain), chain) if len(chain) >= _UNRELIEVED else None
