@@ -34,6 +34,7 @@ from hookline.model.events import (
 from hookline.model.memory import is_persons_prompt, tells_each_model_call
 from hookline.model.ports import Caller, State, Transcript
 from hookline.model.text import visible
+from hookline.model.usage import TranscriptEnd
 from hookline.store.handoffs import (
     Anchor,
     Handoff,
@@ -74,10 +75,6 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     after a rotation only."""
     max_tokens: Annotated[int, Meta(ge=200, le=2_000)] = 1_500
     """About how large the document may be for the model."""
-    max_age_days: Annotated[int, Meta(ge=1, le=90)] = 7
-    """How old it may be."""
-    anchors: bool = True
-    """Whether anchors are looked for after a compaction."""
 
 
 def make(options: Options) -> Callable[[Event, Caller], Answer]:
@@ -112,16 +109,11 @@ class _Turn:
         self._compacted = event.source == "compact" if isinstance(event, SessionStart) else False
         # The others tell all that it says, or come too often to read a file.
         self._learns = isinstance(event, PreCompact | BudgetExceeded | SessionEnd)
-        reads = self._learns or isinstance(event, PostCompact) or self._compacted
-        reads = reads and not event.agent.depth
-        self._end = (
-            self._read(lambda transcript, path: transcript.read_end(path)) if reads else None
-        )
         self._used = _count_used(event)
-        if isinstance(event, PreCompact) and self._used is None:
-            usage = self._read(lambda transcript, path: transcript.read_usage(path, None))
-            # A transcript can be too long to say it.
-            self._used = usage.context if usage is not None and usage.complete else None
+        self._end: TranscriptEnd | None = None
+        reads = self._learns or isinstance(event, PostCompact) or self._compacted
+        if reads and event.transcript_path and caller.transcript and not event.agent.depth:
+            self._read_transcript(caller.transcript(event.dialect), event.transcript_path)
 
     def go(self) -> Answer:
         """Remember, look after what a compaction lost, and load what another session left."""
@@ -135,14 +127,15 @@ class _Turn:
         moves = not self._event.agent.depth
         return self._handoffs.change(self._session, self._place, change, moves=moves)
 
-    def _read(self, read: Callable[[Transcript, str], T]) -> T | None:
-        """What a transcript tells; None where there is none that can be read."""
-        event, find = self._event, self._caller.transcript
-        transcript = find(event.dialect) if find is not None and event.transcript_path else None
-        if transcript is not None:
-            with suppress(OSError, ValueError):
-                return read(transcript, event.transcript_path)
-        return None
+    def _read_transcript(self, transcript: Transcript | None, path: str) -> None:
+        if transcript is None:
+            return
+        with suppress(OSError, ValueError):
+            self._end = transcript.read_end(path)
+            if isinstance(self._event, PreCompact) and self._used is None:
+                usage = transcript.read_usage(path, None)
+                # A transcript can be too long to say it.
+                self._used = usage.context if usage.complete else None
 
     # ── this session ──
 
@@ -171,8 +164,7 @@ class _Turn:
             if not isinstance(event, Stop | StopFailure):
                 text = describe_handoff(handoff, max_tokens=self._options.max_tokens)
                 metadata = {"written": event.event_id(), "tokens": count_tokens(text)}
-        if self._options.anchors:
-            metadata |= self._keep_anchors(handoff, context)
+        metadata |= self._keep_anchors(handoff, context)
         if not (metadata or context):
             return PASS
         return Answer(context=tuple(context), metadata={"handoff": metadata} if metadata else {})
@@ -217,9 +209,8 @@ class _Turn:
         if isinstance(event, CompactionEvent) and event.summary:
             return event.summary
         end = self._end
-        if end is None or end.summary_time is None or not 0 < since <= end.summary_time:
-            return None
-        return end.summary or None
+        is_new = end is not None and end.summary_time and 0 < since <= end.summary_time
+        return (end.summary or None) if end is not None and is_new else None
 
     def _measure_ratio(self, handoff: Handoff, summary: str | None) -> float | None:
         event = self._event
@@ -248,14 +239,13 @@ class _Turn:
 
         # Asked about once more, the same start is given the same.
         first = self._change(begin) or self._caller.attempt > 1
-        if not first or source in _SAME or self._place.branch == IN_REFTABLE:
+        is_known = source in _SAME or options.load == "never"
+        if not first or is_known or self._place.branch == IN_REFTABLE:
             return answer
         # The person who clears the conversation wants to begin anew.
-        load = "rotated" if source == "clear" and options.load == "open" else options.load
-        taken = load != "never" and self._handoffs.take(
-            self._session, self._place, load=load, max_age_days=options.max_age_days
-        )
-        if not taken:
+        load = "rotated" if source == "clear" else options.load
+        taken = self._handoffs.take(self._session, self._place, load=load)
+        if taken is None:
             return answer
         found, age = taken
         self._change(lambda own: _inherit(own, found))

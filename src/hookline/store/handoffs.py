@@ -46,6 +46,7 @@ _KEPT_PER_BRANCH = 10
 _KEPT = 1_000
 _DAY = 86_400.0
 _KEPT_DAYS = 90
+_TOLD_DAYS = 7
 _WORD = re.compile(r"\w{4,}")
 # Of the words of a sentence, as many as show that a summary says the same.
 _ENOUGH = 0.8
@@ -192,9 +193,7 @@ class Handoffs:
             self._save(connection, session, place, handoff)
         return result
 
-    def take(
-        self, session: str, place: Place, *, load: Load, max_age_days: int
-    ) -> tuple[Handoff, float] | None:
+    def take(self, session: str, place: Place, *, load: Load) -> tuple[Handoff, float] | None:
         """What the last session there left, for this session only, and how old it is in seconds.
 
         None unless that session is over, and was rotated or left something to do.
@@ -215,7 +214,7 @@ class Handoffs:
             name, taken_by, handoff = found
             age = abs(now - handoff.touched)
             is_due = handoff.rotated or (load == "open" and handoff.is_open)
-            if not is_due or age > max_age_days * _DAY or taken_by not in ("", session):
+            if not is_due or age > _TOLD_DAYS * _DAY or taken_by not in ("", session):
                 return None
             connection.execute(
                 "UPDATE handoffs SET taken_by = ? WHERE session = ? AND place = ?",

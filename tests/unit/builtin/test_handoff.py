@@ -300,7 +300,7 @@ def test_a_session_at_work_keeps_its_todos_and_one_that_was_killed_hands_them_ov
     assert world.start("s2") == ""
     late = Handoffs(world.state, clock=lambda: time.time() + 1801)
     place = Place(str(world.project / ".git"), "", "fix/145-parser")
-    assert late.take("s3", place, load="open", max_age_days=7) is not None
+    assert late.take("s3", place, load="open") is not None
 
 
 def test_a_session_that_was_compacted_and_goes_on_was_not_rotated(world: World) -> None:
@@ -363,9 +363,8 @@ def test_it_is_as_large_as_its_option_says_and_says_what_is_missing(tmp_path: Pa
     "options",
     [
         *({"max_tokens": value} for value in (0, 199, 2001, "x")),
-        *({"max_age_days": value} for value in (0, 91)),
         {"load": "always"},
-        {"anchors": "yes"},
+        {"load": 7},
         {"tokens": 5},
     ],
 )
@@ -393,7 +392,7 @@ def test_two_sessions_that_begin_at_once_do_not_both_get_it(world: World) -> Non
     place = Place(str(world.project / ".git"), "", "fix/145-parser")
     other = Handoffs(StateDatabase(str(Path(world.state.path).parent)))
     taken = [
-        each.take(f"canonical:{name}", place, load="open", max_age_days=7)
+        each.take(f"canonical:{name}", place, load="open")
         for name, each in (("s2", Handoffs(world.state)), ("s3", other))
     ]
     assert [each is not None for each in taken] == [True, False]
@@ -520,12 +519,6 @@ def test_a_new_session_keeps_the_anchors_it_was_given(world: World) -> None:
     after = world.fire(PostCompact(summary="We are on main, with issue 145."), "s2")
     lost = "> Branch: fix/145-parser\n> Next step: write the parser"
     assert after.context == (f"{AGAIN}, quoted:\n{lost}",)
-
-
-def test_anchors_can_be_switched_off(tmp_path: Path) -> None:
-    world = World(tmp_path, anchors=False)
-    world.play(NEXT, PreCompact())
-    assert world.fire(PostCompact()).context == ()
 
 
 # ── where a transcript can be read ──

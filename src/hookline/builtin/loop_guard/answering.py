@@ -35,10 +35,12 @@ from hookline.store.tool_calls import Actor, TrackedCall, Trait
 __all__ = ["answer"]
 
 _MARK = "Loop detected: "
-FAILURE = "failure"
-REPETITION = "repetition"
-ALTERNATION = "alternation"
-COMPACTION = "compaction"
+_KINDS = {
+    "failure": "identical failing {call} executed {times}.",
+    "repetition": "identical {call} with the same result {times}.",
+    "alternation": "the same calls with the same results, in turn, {times}.",
+    "compaction": "conversation compacted {times} without relief.",
+}
 
 _ROUNDS = 3
 _PERIODS = (2, 3)
@@ -155,11 +157,7 @@ def _say(loop: Loop, verdict: Verdict, event: Event) -> Announcement:
     times = f"{loop.times} times in {minutes} minute{'s' if minutes > 1 else ''}"
     is_shell = isinstance(event, ToolEvent) and event.tool.kind is ToolKind.SHELL
     call = "command" if is_shell else "call"
-    what = {
-        FAILURE: f"identical failing {call} executed {times}.",
-        ALTERNATION: f"the same calls with the same results, in turn, {times}.",
-        COMPACTION: f"conversation compacted {times} without relief.",
-    }.get(loop.kind, f"identical {call} with the same result {times}.")
+    what = _KINDS[loop.kind].format(call=call, times=times)
     text = f"{_MARK}{what} Change strategy, or ask the user."
     if verdict >= Verdict.DENY:
         answer = Answer(verdict=verdict, reason=text, metadata={"category": "loop"})
@@ -188,13 +186,13 @@ def _find_loop(calls: Sequence[TrackedCall], options: Options, more: int = 0) ->
     made = [each for each in calls if not each.traits & (Trait.COMPACTS | Trait.DENIED)]
     same = _list_same(made)
     if last.traits & Trait.FAILED and len(same) >= options.failures + more:
-        return _describe(FAILURE, len(same) - more, same)
+        return _describe("failure", len(same) - more, same)
     excuse = max((each.seq for each in made if _excuses(each.traits)), default=0)
     settled = [each for each in same if each.seq >= excuse]
     # A call without a known outcome may have had another one each time.
     untold = bool(last.traits & Trait.UNTOLD)
     if len(settled) >= options.repeats * (1 + untold) + more:
-        return _describe(REPETITION, len(settled) - more, settled)
+        return _describe("repetition", len(settled) - more, settled)
     return None if untold else _find_alternation(calls, more)
 
 
@@ -235,7 +233,7 @@ def _find_alternation(calls: Sequence[TrackedCall], more: int) -> Loop | None:
             while len(keys) > length and keys[-length - 1] == keys[-length - 1 + period]:
                 length += 1
             rounds = [each for each in made[-length:] if not each.traits & Trait.DENIED]
-            return _describe(ALTERNATION, len(rounds) // period, rounds)
+            return _describe("alternation", len(rounds) // period, rounds)
     return None
 
 
@@ -255,4 +253,4 @@ def _find_compactions(calls: Sequence[TrackedCall]) -> Loop | None:
             break
         chain.insert(0, each)
         worked = False
-    return _describe(COMPACTION, len(chain), chain) if len(chain) >= _UNRELIEVED else None
+    return _describe("compaction", len(chain), chain) if len(chain) >= _UNRELIEVED else None
