@@ -17,20 +17,7 @@ from msgspec.structs import replace
 from hookline.builtin._handoff_facts import clean, learn, learn_from_transcript
 from hookline.model.answers import PASS, Answer
 from hookline.model.errors import HooklineError
-from hookline.model.events import (
-    BudgetExceeded,
-    CompactionEvent,
-    Event,
-    PostCompact,
-    PreCompact,
-    SessionEnd,
-    SessionStart,
-    Stop,
-    StopFailure,
-    TaskCompleted,
-    TaskCreated,
-    ToolEvent,
-)
+from hookline.model.events import CompactionEvent, Event, SessionStart
 from hookline.model.memory import is_persons_prompt, tells_each_model_call
 from hookline.model.ports import Caller, State, Transcript
 from hookline.model.text import visible
@@ -61,7 +48,11 @@ ACTS: tuple[str, ...] = EVENTS
 
 T = TypeVar("T")
 
-_WRITERS = PreCompact | BudgetExceeded | Stop | StopFailure | SessionEnd
+# Of these the person is told with the next prompt, stop or start when the state cannot be used.
+_FREQUENT = frozenset({"post_tool_use", "post_tool_use_failure", "task_created", "task_completed"})
+# The others tell all that a transcript says, or come too often to read a file.
+_LEARNERS = frozenset({"pre_compact", "budget_exceeded", "session_end"})
+_WRITERS = _LEARNERS | {"stop", "stop_failure"}
 # The same conversation goes on: what it was told is still in it, or in its summary.
 _SAME = frozenset({"resume", "compact", "fork"})
 _LOST = "Noted before the compaction, quoted:"
@@ -86,10 +77,9 @@ def make(options: Options) -> Callable[[Event, Caller], Answer]:
         try:
             return _Turn(event, caller, caller.state(), options).go()
         except HooklineError:
-            # Tools come often: the person is told with the next prompt, stop or start.
-            if isinstance(event, ToolEvent | TaskCreated | TaskCompleted):
-                return PASS
-            raise
+            if event.event_id() not in _FREQUENT:
+                raise
+            return PASS
 
     return answer
 
@@ -106,12 +96,12 @@ class _Turn:
         self._issue = clean(workspace.issue)
         # The model of a sub-agent is not the one that forgets, or begins.
         self._tells = caller.carries_text and not event.agent.depth
-        self._compacted = event.source == "compact" if isinstance(event, SessionStart) else False
-        # The others tell all that it says, or come too often to read a file.
-        self._learns = isinstance(event, PreCompact | BudgetExceeded | SessionEnd)
+        self._name = event.event_id()
+        self._source = event.source if isinstance(event, SessionStart) else ""
         self._used = _count_used(event)
         self._end: TranscriptEnd | None = None
-        reads = self._learns or isinstance(event, PostCompact) or self._compacted
+        self._compacted = self._name == "post_compact" or self._source == "compact"
+        reads = self._name in _LEARNERS or self._compacted
         if reads and event.transcript_path and caller.transcript and not event.agent.depth:
             self._read_transcript(caller.transcript(event.dialect), event.transcript_path)
 
@@ -120,7 +110,7 @@ class _Turn:
         event = self._event
         answer = self._change(self._take_in)
         # Some platforms do not tell that a session begins, or take no text there.
-        begins = isinstance(event, SessionStart) or is_persons_prompt(event)
+        begins = self._name == "session_start" or is_persons_prompt(event)
         return self._load(answer) if begins and self._tells else answer
 
     def _change(self, change: Callable[[Handoff], T]) -> T:
@@ -132,7 +122,7 @@ class _Turn:
             return
         with suppress(OSError, ValueError):
             self._end = transcript.read_end(path)
-            if isinstance(self._event, PreCompact) and self._used is None:
+            if self._name == "pre_compact" and self._used is None:
                 usage = transcript.read_usage(path, None)
                 # A transcript can be too long to say it.
                 self._used = usage.context if usage.complete else None
@@ -142,13 +132,13 @@ class _Turn:
     def _take_in(self, handoff: Handoff) -> Answer:
         event = self._event
         learn(handoff, event, self._caller)
-        if self._learns and self._end is not None:
+        if self._name in _LEARNERS and self._end is not None:
             learn_from_transcript(handoff, self._end)
         if handoff.has_content or handoff.begun:
             handoff.dialect, handoff.agent = event.dialect, clean(event.agent.name)
             handoff.issue = handoff.issue or self._issue
-        handoff.ended = isinstance(event, SessionEnd)
-        handoff.rotated = handoff.rotated or isinstance(event, BudgetExceeded)
+        handoff.ended = self._name == "session_end"
+        handoff.rotated = handoff.rotated or self._name == "budget_exceeded"
         if event.agent.depth:
             return PASS
         metadata: dict[str, Any] = {}
@@ -157,13 +147,13 @@ class _Turn:
             handoff.restored = ""
             # The person went on with it instead of with another session.
             handoff.rotated, handoff.relieved = handoff.rotated and not handoff.relieved, False
-        if isinstance(event, PostCompact) or self._compacted:
+        if self._compacted:
             handoff.relieved = handoff.rotated
-        if isinstance(event, _WRITERS) and handoff.has_content:
-            handoff.reason = event.event_id()
-            if not isinstance(event, Stop | StopFailure):
+        if self._name in _WRITERS and handoff.has_content:
+            handoff.reason = self._name
+            if self._name in _LEARNERS:
                 text = describe_handoff(handoff, max_tokens=self._options.max_tokens)
-                metadata = {"written": event.event_id(), "tokens": count_tokens(text)}
+                metadata = {"written": self._name, "tokens": count_tokens(text)}
         metadata |= self._keep_anchors(handoff, context)
         if not (metadata or context):
             return PASS
@@ -173,7 +163,7 @@ class _Turn:
         """Adds what a compaction makes necessary to ``context``; returns how it went."""
         event = self._event
         measured: dict[str, Any] = {}
-        if isinstance(event, PreCompact):
+        if isinstance(event, CompactionEvent) and self._name == "pre_compact":
             if not tells_each_model_call(event):
                 handoff.restored = ""
             handoff.compacting = event.time.timestamp()
@@ -182,8 +172,7 @@ class _Turn:
             if anchors and self._tells:
                 context.append(_quote("The summary has to keep these, word for word:", anchors))
             return {"context": handoff.tokens_before} if handoff.tokens_before else measured
-        after = isinstance(event, PostCompact)
-        if after or (handoff.compacting and self._tells):
+        if self._name == "post_compact" or (handoff.compacting and self._tells):
             anchors = self._list_anchors(handoff)
             summary = self._find_summary(handoff.compacting)
             handoff.compacting = 0.0
@@ -193,9 +182,7 @@ class _Turn:
                 "retained": None if summary is None else len(anchors) - len(lost),
                 "lost": [each.kind for each in lost] if summary is not None else [],
             }
-            ratio = self._measure_ratio(handoff, summary)
-            if ratio is not None:
-                measured["ratio"] = ratio
+            measured |= self._measure_ratio(handoff.tokens_before or self._used or 0, summary)
             untold = [each for each in lost if quote(each) not in handoff.restored]
             handoff.pending = [_quote(_LOST, untold)] if untold else []
         if handoff.pending and self._tells:
@@ -212,14 +199,12 @@ class _Turn:
         is_new = end is not None and end.summary_time and 0 < since <= end.summary_time
         return (end.summary or None) if end is not None and is_new else None
 
-    def _measure_ratio(self, handoff: Handoff, summary: str | None) -> float | None:
+    def _measure_ratio(self, before: int, summary: str | None) -> dict[str, float]:
         event = self._event
-        used = event if isinstance(event, CompactionEvent) else None
-        before = handoff.tokens_before or (used.input_tokens if used else None) or 0
-        after = used.output_tokens if used else None
+        after = event.output_tokens if isinstance(event, CompactionEvent) else None
         if after is None:
-            after = count_tokens(summary) if summary is not None else self._used
-        return round(after / before, 3) if before > 0 and after is not None else None
+            after = self._used if summary is None else count_tokens(summary)
+        return {"ratio": round(after / before, 3)} if before and after is not None else {}
 
     def _list_anchors(self, handoff: Handoff) -> list[Anchor]:
         """With the branch and the issue as they are now."""
@@ -229,8 +214,7 @@ class _Turn:
     # ── the session before ──
 
     def _load(self, answer: Answer) -> Answer:
-        event, options = self._event, self._options
-        source = event.source if isinstance(event, SessionStart) else ""
+        options = self._options
 
         def begin(handoff: Handoff) -> bool:
             first = not (handoff.begun or handoff.has_content)
@@ -239,11 +223,11 @@ class _Turn:
 
         # Asked about once more, the same start is given the same.
         first = self._change(begin) or self._caller.attempt > 1
-        is_known = source in _SAME or options.load == "never"
+        is_known = self._source in _SAME or options.load == "never"
         if not first or is_known or self._place.branch == IN_REFTABLE:
             return answer
         # The person who clears the conversation wants to begin anew.
-        load = "rotated" if source == "clear" else options.load
+        load = "rotated" if self._source == "clear" else options.load
         taken = self._handoffs.take(self._session, self._place, load=load)
         if taken is None:
             return answer
