@@ -223,6 +223,16 @@ class TestCompaction:
         agent.do(LIST)
         assert agent.compact() == ""
 
+    def test_after_one_the_model_may_read_again_what_it_has_forgotten(
+        self, agent: LoopingAgent
+    ) -> None:
+        for _ in range(3):
+            assert agent.do_all([LIST] * 5) == [""] * 5
+            agent.compact()
+        agent.do_all([LIST] * 6)
+        agent.compact()
+        assert agent.do(LIST) == ""
+
     def test_a_person_may_compact_at_will(self, agent: LoopingAgent) -> None:
         for _ in range(5):
             agent.fire(PreCompact, trigger="manual")
@@ -234,7 +244,7 @@ class TestWhatIsNoLoop:
         "command",
         [
             "sleep 30", "sleep 5 && cat out.log", "kubectl get pods | grep app", "gh run view 1",
-            "curl -fsS localhost:1/health", "docker compose ps", "git status --short", "wait $!",
+            "curl -fsS localhost:1/health", "curl -X GET a.example", "curl -X get a.example -s", "docker compose ps", "git status --short", "wait $!",
             "tail -f x.log", "while ! nc -z db 5432; do sleep 1; done", "./wait-for-it.sh db:5432",
             "python scripts/check_status.py 7", "aws ecs describe-tasks --tasks a", "make status",
             "cat build.log", "grep -c done server.log", "ps aux | grep node | wc -l", "systemctl is-active app", "npx wait-on http://a.example",
@@ -250,7 +260,9 @@ class TestWhatIsNoLoop:
         "command",
         [
             "make", "cat a.py", "curl -X POST localhost:1/jobs", "curl -d a=1 localhost:1",
-            "git diff", "docker build .", "npm test", "kubectl apply -f a.yaml", "echo status",
+            "curl -XPUT a.example", "curl --request DELETE a.example", "curl -sd@f a.example",
+            "wget --post-data=x a.example", "curl --json {} a.example", "git diff",
+            "docker build .", "npm test", "kubectl apply -f a.yaml", "echo status",
             "git commit -m 'wait for status'", "ls && make", "git status && make",
         ],
     )  # fmt: skip

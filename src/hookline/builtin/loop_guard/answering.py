@@ -183,11 +183,10 @@ def _find_loop(calls: Sequence[TrackedCall], options: Options, more: int = 0) ->
         return _find_compactions(calls)
     if last.traits & Trait.LOOKS:
         return None
-    made = [each for each in calls if not each.traits & (Trait.COMPACTS | Trait.DENIED)]
-    same = _list_same(made)
+    same = _list_same([each for each in calls if not each.traits & Trait.DENIED])
     if last.traits & Trait.FAILED and len(same) >= options.failures + more:
         return _describe("failure", len(same) - more, same)
-    excuse = max((each.seq for each in made if _excuses(each.traits)), default=0)
+    excuse = max((each.seq for each in calls if _excuses(each.traits)), default=0)
     settled = [each for each in same if each.seq >= excuse]
     # A call without a known outcome may have had another one each time.
     untold = bool(last.traits & Trait.UNTOLD)
@@ -197,8 +196,13 @@ def _find_loop(calls: Sequence[TrackedCall], options: Options, more: int = 0) ->
 
 
 def _excuses(traits: int) -> bool:
-    """Whether a call may have another outcome after this one: it waited, or did something new."""
-    return bool(traits & Trait.WAITS or (traits & Trait.NEW and traits & Trait.CHANGES))
+    """Whether it makes sense to repeat a call after this one, which waited or did something new.
+
+    After a compaction the model does not know what the call said.
+    """
+    return bool(
+        traits & (Trait.WAITS | Trait.COMPACTS) or (traits & Trait.NEW and traits & Trait.CHANGES)
+    )
 
 
 def _describe(kind: str, times: int, calls: Sequence[TrackedCall]) -> Loop:
@@ -219,8 +223,7 @@ def _list_same(calls: Sequence[TrackedCall]) -> Sequence[TrackedCall]:
 
 def _find_alternation(calls: Sequence[TrackedCall], more: int) -> Loop | None:
     """Rounds go on through calls that were denied."""
-    made = [each for each in calls if not each.traits & Trait.COMPACTS]
-    keys = [(each.call, each.outcome) for each in made]
+    keys = [(each.call, each.outcome) for each in calls]
     for period in _PERIODS:
         length = period * _ROUNDS + more
         tail = keys[-length:]
@@ -228,11 +231,11 @@ def _find_alternation(calls: Sequence[TrackedCall], more: int) -> Loop | None:
             len(tail) == length
             and len({*tail[:period]}) > 1
             and tail[period:] == tail[:-period]
-            and not any(each.traits & Trait.WAITS for each in made[-length:])
+            and not any(each.traits & Trait.WAITS for each in calls[-length:])
         ):
             while len(keys) > length and keys[-length - 1] == keys[-length - 1 + period]:
                 length += 1
-            rounds = [each for each in made[-length:] if not each.traits & Trait.DENIED]
+            rounds = [each for each in calls[-length:] if not each.traits & Trait.DENIED]
             return _describe("alternation", len(rounds) // period, rounds)
     return None
 

@@ -45,8 +45,10 @@ _REMOTE = _words(
     "jenkins-cli bk tkn crictl nerdctl"
 )
 _REMOTE_WORDS = frozenset({"get", "list", "ls", "view", "show"})
-_SENDS = re.compile(r"-(?:[a-zA-Z]*[dFT]|-data\S*|-form\S*|-upload-file|-json|-post-\S+)(?:=.*)?")
-_METHOD = re.compile(r"(?:-X|--request=?|--method=?)(.*)")
+_SENDS = re.compile(
+    r" (?:-[sSfLikvg]*[dFT]|--(?:data|form|post-|upload-file|json))"
+    r"| (?:-X|--request|--method)[= ]?(?! |(?i:GET|HEAD)(?: |$))"
+)
 _FOLLOWS = frozenset({"-f", "-F", "--follow", "-w", "--watch"})
 _SCRIPTS = re.compile(r"(?:python|node|ruby|perl|php|deno|bun|tsx?|(?:ba|z|k|da)?sh)[\d.]*")
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -115,7 +117,8 @@ def _read_words(name: str, rest: tuple[str, ...]) -> int:
     if name in _WAIT:
         return Trait.LOOKS | Trait.WAITS
     if name in _FETCH:
-        return Trait.CHANGES if _sends(rest) else Trait.LOOKS
+        sends = _SENDS.search(" ".join(("", *rest)))
+        return Trait.CHANGES if sends else Trait.LOOKS
     if name in _LOOK:
         return Trait.LOOKS | follows
     if (name in {"sed", "perl"} and any(word.startswith("-i") for word in rest)) or name == "tee":
@@ -138,14 +141,3 @@ def _read_words(name: str, rest: tuple[str, ...]) -> int:
 
 def _shows(word: str) -> bool:
     return word in _REMOTE_WORDS or word.startswith(("describe-", "get-", "list-"))
-
-
-def _sends(rest: tuple[str, ...]) -> bool:
-    for word, following in zip(rest, (*rest[1:], ""), strict=True):
-        method = _METHOD.fullmatch(word)
-        if method is None:
-            if _SENDS.fullmatch(word):
-                return True
-        elif (method[1] or following).upper() not in {"GET", "HEAD"}:
-            return True
-    return False
