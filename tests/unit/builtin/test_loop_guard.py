@@ -528,6 +528,11 @@ class TestHooks:
         }
         assert told[0]["message"].startswith("Loop detected: identical failing command")
 
+    def test_what_an_exception_names_may_be_repeated(self, tmp_path: Path) -> None:
+        session = Session(tmp_path, GUARD + "    except: [{command: 'make*'}]\n" + HOOK)
+        assert {session.fail().verdict for _ in range(6)} == {Verdict.PASS}
+        assert not (tmp_path / "told.jsonl").exists()
+
     def test_in_observe_it_says_nothing_and_fires_nothing(self, tmp_path: Path) -> None:
         session = Session(tmp_path, "  - {use: loop-guard, mode: observe}\n" + HOOK)
         outcomes = [session.fail() for _ in range(6)]
