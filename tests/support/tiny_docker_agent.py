@@ -173,9 +173,9 @@ def is_allowed(name: str, arguments: dict[str, Any]) -> bool:
     if not sys.stdout.isatty():
         return False
     sys.stdout.write(f"Calling {name}({json.dumps(arguments)})\n\nCan I run this tool? ")
+    tty.setcbreak(0)  # it drops what was typed before: nobody may have seen the question by then
     sys.stdout.write("([y]es/[b]alanced/[a]ll/[n]o): ")
     sys.stdout.flush()
-    tty.setcbreak(0)
     return os.read(0, 1) == b"y"
 
 

@@ -7,13 +7,23 @@ import click
 
 from hookline.cli._output import print_json
 from hookline.model.text import visible
-from hookline.store.handoff_text import count_tokens, describe_handoff, name_moment
-from hookline.store.handoffs import Handoff, Handoffs, Place
+from hookline.store.handoffs import (
+    Handoff,
+    Handoffs,
+    Place,
+    count_tokens,
+    describe_handoff,
+    name_moment,
+)
 from hookline.store.state import StateDatabase
 
 __all__ = ["command"]
 
 _ALL = 100_000
+_SHOWN = (
+    *("session", "agent", "repository", "branch", "issue", "next_steps", "blockers", "decisions"),
+    *("todos", "inherited", "plan", "files"),
+)
 
 
 @click.command("handoff")
@@ -71,32 +81,15 @@ def _describe_state(handoff: Handoff, taken_by: str) -> str:
         return "rotated"
     if not handoff.is_over(time.time()):
         return "still at work"
-    return "ended, open" if handoff.open_todos or handoff.next_steps else "ended, nothing open"
+    return "ended, open" if handoff.is_open else "ended, nothing open"
 
 
 def _to_data(handoff: Handoff, taken_by: str) -> dict[str, object]:
-    text = describe_handoff(handoff, max_tokens=_ALL)
     return {
-        "session": handoff.session,
-        "agent": handoff.agent,
-        "repository": handoff.repository,
-        "branch": handoff.branch,
-        "issue": handoff.issue,
+        **{name: getattr(handoff, name) for name in _SHOWN},
         "state": _describe_state(handoff, taken_by),
         "written_by": handoff.reason,
         "at": name_moment(handoff.touched),
-        "next_steps": handoff.next_steps,
-        "blockers": handoff.blockers,
-        "decisions": handoff.decisions,
-        "todos": [{"text": each.text, "status": each.status} for each in handoff.todos],
-        "inherited": [{"text": each.text, "status": each.status} for each in handoff.inherited],
-        "errors": [
-            {"what": each.what, "error": each.error, "count": each.count}
-            for each in handoff.failures.values()
-        ],
-        "plan": handoff.plan,
-        "files": {
-            path: {"writes": use.writes, "reads": use.reads} for path, use in handoff.files.items()
-        },
-        "tokens": count_tokens(text),
+        "errors": [*handoff.failures.values()],
+        "tokens": count_tokens(describe_handoff(handoff, max_tokens=_ALL)),
     }

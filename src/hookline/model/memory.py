@@ -15,6 +15,7 @@ from hookline.model.denials import (
     without_call,
 )
 from hookline.model.events import (
+    CompactionEvent,
     Event,
     InstructionsLoaded,
     SessionResume,
@@ -39,6 +40,7 @@ __all__ = [
     "latched",
     "on_event",
     "taught",
+    "tells_each_model_call",
 ]
 
 MAX_FOLLOW_UPS = 8
@@ -73,6 +75,11 @@ class SessionMemory(Struct, frozen=True, kw_only=True):
 def is_persons_prompt(event: Event) -> bool:
     """Whether a person wrote this prompt, and not an agent or the client itself."""
     return isinstance(event, UserPromptSubmit) and not (event.agent.depth or event.automatic)
+
+
+def tells_each_model_call(event: CompactionEvent) -> bool:
+    """Whether Gemini CLI says so: before each call to its model, whether or not it compacts."""
+    return event.dialect == "gemini"
 
 
 def is_own_follow_up(memory: SessionMemory, event: UserPromptSubmit) -> bool:

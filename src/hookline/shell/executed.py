@@ -134,8 +134,16 @@ def find_executed_words(words: Words, budget: Budget) -> Iterator[ExecutedWord]:
             yield from find_executed_words(inner.words, budget)
         elif isinstance(inner, Code):
             yield ExecutedWord(inner.text, name, is_code=True)
-        elif isinstance(inner, Stdin):
+        elif isinstance(inner, Stdin) and not _only_checks(command, name):
             yield ExecutedWord(_STDIN, name)
+
+
+def _only_checks(words: Words, name: str) -> bool:
+    """Whether a shell reads its script to find mistakes in it, and runs nothing."""
+    if name not in SHELLS:
+        return False
+    parsed = parse(words, SHELL_OPTIONS)
+    return parsed.has("-n") and not parsed.has("+n")
 
 
 def _name(program: Field) -> str:

@@ -29,7 +29,7 @@ __all__ = ["MIGRATIONS", "StateDatabase"]
 
 _DAMAGED = "state-damaged-"
 # An agent waits for it. Each transaction takes well below a millisecond.
-_BUSY_MS = 500
+_BUSY_MS = 1_000
 
 MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (
     make_usage_tables,

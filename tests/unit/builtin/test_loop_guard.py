@@ -110,6 +110,23 @@ class TestFailures:
         steps = [FAIL, LIST, FAIL, shell("cat a.py", "x"), FAIL, LIST, FAIL]
         assert agent.do_all(steps) == ["", "", "", "", "warn", "", "deny"]
 
+    def test_the_same_command_spelled_otherwise_is_the_same(self, agent: LoopingAgent) -> None:
+        spelled = ["make | tail -5", "cd /work && make", "make  2>&1 | head -n 20", "make;"]
+        steps = [shell(each, "bad", failed=True) for each in spelled]
+        assert agent.do_all(steps) == ["", "", "warn", "deny"]
+
+    def test_a_change_by_a_sub_agent_is_one_for_all_agents(self, state: StateDatabase) -> None:
+        agent, helper = LoopingAgent(state), LoopingAgent(state, agent="helper")
+        agent.do_all([FAIL] * 3)
+        helper.do(edit("a.py", "1"))
+        assert agent.do_all([FAIL, FAIL]) == ["warn", "deny"]
+        assert agent.do_all([Step(tool("Task", prompt="fix it"), "fixed"), FAIL]) == ["", "warn"]
+
+    def test_a_denial_that_is_asked_for_again_counts_once(self, agent: LoopingAgent) -> None:
+        agent.do_all([FAIL] * 3)
+        for _ in range(4):
+            assert agent.fire(PreToolUse, id="e1", tool=FAIL.tool).verdict is Verdict.DENY
+
     def test_any_tool_can_fail(self, agent: LoopingAgent) -> None:
         gone = Step(tool("read", path="/gone"), "no such file", failed=True)
         assert agent.do_all([gone] * 4) == ["", "", "warn", "deny"]
@@ -176,8 +193,20 @@ class TestAlternation:
         said = agent.do_all([edit("a", "1"), edit("a", "2")] * 3)
         assert said[-1] == "warn"
 
+    def test_a_look_at_a_state_among_them_is_never_denied(self, agent: LoopingAgent) -> None:
+        steps = [shell("docker compose ps", "starting"), shell("cat a", "x")]
+        said = agent.do_all(steps * 6)
+        assert "warn" in said
+        assert set(said[::2]) == {""}
+
 
 class TestCompaction:
+    def test_a_platform_that_tells_of_it_before_each_call_of_its_model_is_not_judged(
+        self, state: StateDatabase
+    ) -> None:
+        agent = LoopingAgent(state, dialect="gemini")
+        assert [agent.compact(9_000) for _ in range(6)] == [""] * 6
+
     def test_two_that_did_not_make_room_are_warned_of_and_four_end_the_run(
         self, agent: LoopingAgent
     ) -> None:
@@ -194,6 +223,16 @@ class TestCompaction:
         agent.do(LIST)
         assert agent.compact() == ""
 
+    def test_after_one_the_model_may_read_again_what_it_has_forgotten(
+        self, agent: LoopingAgent
+    ) -> None:
+        for _ in range(3):
+            assert agent.do_all([LIST] * 5) == [""] * 5
+            agent.compact()
+        agent.do_all([LIST] * 6)
+        agent.compact()
+        assert agent.do(LIST) == ""
+
     def test_a_person_may_compact_at_will(self, agent: LoopingAgent) -> None:
         for _ in range(5):
             agent.fire(PreCompact, trigger="manual")
@@ -205,10 +244,10 @@ class TestWhatIsNoLoop:
         "command",
         [
             "sleep 30", "sleep 5 && cat out.log", "kubectl get pods | grep app", "gh run view 1",
-            "curl -fsS localhost:1/health", "docker compose ps", "git status --short", "wait $!",
+            "curl -fsS localhost:1/health", "curl -X GET a.example", "curl -X get a.example -s", "docker compose ps", "git status --short", "wait $!",
             "tail -f x.log", "while ! nc -z db 5432; do sleep 1; done", "./wait-for-it.sh db:5432",
             "python scripts/check_status.py 7", "aws ecs describe-tasks --tasks a", "make status",
-            "ps aux | grep node | wc -l", "systemctl is-active app", "npx wait-on http://a.example",
+            "cat build.log", "grep -c done server.log", "ps aux | grep node | wc -l", "systemctl is-active app", "npx wait-on http://a.example",
         ],
     )  # fmt: skip
     def test_polling_and_waiting(self, agent: LoopingAgent, command: str) -> None:
@@ -221,7 +260,9 @@ class TestWhatIsNoLoop:
         "command",
         [
             "make", "cat a.py", "curl -X POST localhost:1/jobs", "curl -d a=1 localhost:1",
-            "git diff", "docker build .", "npm test", "kubectl apply -f a.yaml", "echo status",
+            "curl -XPUT a.example", "curl --request DELETE a.example", "curl -sd@f a.example",
+            "wget --post-data=x a.example", "curl --json {} a.example", "git diff",
+            "docker build .", "npm test", "kubectl apply -f a.yaml", "echo status",
             "git commit -m 'wait for status'", "ls && make", "git status && make",
         ],
     )  # fmt: skip
@@ -237,6 +278,8 @@ class TestWhatIsNoLoop:
             tool("read_bash", sessionId="1"),
             tool("write_stdin", session_id=1, chars=""),
             tool("mcp__ci__get_job_status", id="1"),
+            tool("read", path="/run/tasks/b1.output"),
+            tool("TaskList"),
         ],
     )
     def test_reading_what_runs_in_the_background(self, agent: LoopingAgent, call: Any) -> None:
@@ -325,16 +368,10 @@ class TestOptions:
         assert agent.do_all([FAIL] * 9) == ["", "", "warn"] + ["deny"] * 6
         assert [agent.compact(9) for _ in range(5)][-1] == "warn"
 
-    def test_ignored_commands_and_tools_may_repeat(self, state: StateDatabase) -> None:
-        agent = LoopingAgent(state, ignore=["make*", "mcp__x__*"])
-        assert agent.do_all([FAIL] * 6) == [""] * 6
-        assert agent.do_all([Step(tool("mcp__x__y"), "bad", failed=True)] * 6) == [""] * 6
-        assert agent.do_all([shell("cmake", "bad", failed=True)] * 3)[-1] == "warn"
-
     @pytest.mark.parametrize(
         "options",
         [{"failures": 1}, {"repeats": 2}, {"minutes": 0}, {"minutes": -1}, {"halt": "no"},
-         {"ignore": "make"}, {"ignore": [""]}, {"failure": 3}, {"failures": 31}, {"minutes": 9999}],
+         {"failure": 3}, {"failures": 31}, {"minutes": 9999}],
     )  # fmt: skip
     def test_senseless_ones_are_refused(self, options: dict[str, Any]) -> None:
         with pytest.raises(ValidationError):
@@ -410,7 +447,6 @@ class TestStore:
         agent.fire(SessionEnd)
         with state.read() as connection:
             assert _count(connection, "tool_calls") == 3
-            assert _count(connection, "loops") == 1
 
     def test_an_agent_has_a_bounded_number_of_rows_and_old_ones_go(
         self, state: StateDatabase, agent: LoopingAgent
@@ -436,8 +472,7 @@ class TestStore:
             told = list(pool.map(live, range(50)))
         assert told == [["", "", "", "warn", "deny"]] * 50
         with StateDatabase(str(tmp_path)).read() as connection:
-            assert _count(connection, "tool_calls") == 200
-            assert _count(connection, "loops") == 50
+            assert _count(connection, "tool_calls") == 250
 
 
 def _count(connection: sqlite3.Connection, table: str) -> int:
@@ -492,6 +527,11 @@ class TestHooks:
             ("failure", 3, 1)
         }
         assert told[0]["message"].startswith("Loop detected: identical failing command")
+
+    def test_what_an_exception_names_may_be_repeated(self, tmp_path: Path) -> None:
+        session = Session(tmp_path, GUARD + "    except: [{command: 'make*'}]\n" + HOOK)
+        assert {session.fail().verdict for _ in range(6)} == {Verdict.PASS}
+        assert not (tmp_path / "told.jsonl").exists()
 
     def test_in_observe_it_says_nothing_and_fires_nothing(self, tmp_path: Path) -> None:
         session = Session(tmp_path, "  - {use: loop-guard, mode: observe}\n" + HOOK)

@@ -67,7 +67,7 @@ def test_programs_get_data(machine: Machine) -> None:
     call = {"kind": "task", "name": "TodoWrite", "input": {"todos": todos}}
     send(machine, "s1", {"event": "post_tool_use", "tool": call}, STOP, END)
     (shown,) = machine.call("handoff", "--json").json
-    assert shown["todos"] == [{"text": "A", "status": "done"}]
+    assert shown["todos"] == [{"text": "A", "status": "done", "id": ""}]
     assert shown["next_steps"] == ["MK_NEXT␛[31m"]
     assert (shown["branch"], shown["issue"], shown["written_by"]) == (
         "feat/7-x",

@@ -45,7 +45,7 @@ def leave(handoffs: Handoffs, session: str, place: Place = PLACE) -> None:
 
 
 def take(handoffs: Handoffs, session: str) -> Handoff | None:
-    taken = handoffs.take(session, PLACE, load="open", max_age_days=7)
+    taken = handoffs.take(session, PLACE, load="open")
     return None if taken is None else taken[0]
 
 

@@ -11,16 +11,16 @@ import pytest
 from hookline.model.errors import HooklineError
 from hookline.store import tool_calls
 from hookline.store.state import StateDatabase
-from hookline.store.tool_calls import Actor, TrackedCall, Trait
+from hookline.store.tool_calls import Actor, TrackedCall
 
 ACTOR = Actor.of("canonical", "s1", "root")
-CALL = TrackedCall(at=1.0, call=b"c", outcome=b"o", traits=Trait(0))
+CALL = TrackedCall(1.0, b"c", b"o", 0)
 
 
 def add(state: StateDatabase, source: str) -> int:
     """Adds a call; how many there are then."""
     with state.write() as connection:
-        return len(tool_calls.add_call(connection, ACTOR, CALL, source, 60))
+        return len(tool_calls.add_call(connection, ACTOR, CALL, source))
 
 
 def count(state: StateDatabase) -> int:
@@ -51,7 +51,7 @@ def test_an_error_undoes_all_of_its_block(tmp_path: Path) -> None:
 
     def fail() -> None:
         with state.write() as connection:
-            tool_calls.add_call(connection, ACTOR, CALL, "a", 60)
+            tool_calls.add_call(connection, ACTOR, CALL, "a")
             raise RuntimeError
 
     with pytest.raises(RuntimeError):

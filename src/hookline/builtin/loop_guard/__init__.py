@@ -48,8 +48,6 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Within how many minutes."""
     halt: bool = True
     """Whether the run is stopped when a call that was denied twice comes again."""
-    ignore: tuple[Annotated[str, Meta(min_length=1)], ...] = ()
-    """Globs of commands, or of names of tools, that may be repeated."""
 
 
 def make(options: Options) -> Callable[[Event, Caller], Answer | Announcement]:

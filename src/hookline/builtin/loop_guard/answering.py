@@ -1,20 +1,13 @@
-"""What is said to an event: remembers calls, warns at a loop, denies its calls, then halts."""
+"""Remembers calls, warns at a loop, denies its calls, then halts.
+
+A loop is found by calls and outcomes, never by words.
+"""
 
 from collections.abc import Sequence
 from math import ceil
+from typing import NamedTuple
 
-from msgspec.structs import replace
-
-from hookline.builtin._paths import Names
 from hookline.builtin.loop_guard import Options
-from hookline.builtin.loop_guard.detecting import (
-    ALTERNATION,
-    COMPACTION,
-    FAILURE,
-    Finding,
-    excuses,
-    find_loop,
-)
 from hookline.builtin.loop_guard.signatures import (
     read_output,
     seems_failed,
@@ -32,51 +25,55 @@ from hookline.model.events import (
     PreToolUse,
     SessionEnd,
     ToolEvent,
-    UserPromptSubmit,
 )
-from hookline.model.memory import is_persons_prompt
+from hookline.model.memory import is_persons_prompt, tells_each_model_call
 from hookline.model.ports import State
 from hookline.model.tools import ToolKind
 from hookline.store import tool_calls
-from hookline.store.tool_calls import Actor, DetectedLoop, TrackedCall, Trait
+from hookline.store.tool_calls import Actor, TrackedCall, Trait
 
 __all__ = ["answer"]
 
-_NO_CALL = b""
 _MARK = "Loop detected: "
-_ADVICE = "Change strategy, or ask the user."
+_KINDS = {
+    "failure": "identical failing {call} executed {times}.",
+    "repetition": "identical {call} with the same result {times}.",
+    "alternation": "the same calls with the same results, in turn, {times}.",
+    "compaction": "conversation compacted {times} without relief.",
+}
+
+_ROUNDS = 3
+_PERIODS = (2, 3)
+_UNRELIEVED = 2
+# A conversation that is as full as before but for so much was not relieved.
+_RELIEF = 0.05
 # A call that was denied so often and comes again ends the run; so does so much compaction.
 _DENIALS = 2
 _COMPACTIONS = 4
 
 
+class Loop(NamedTuple):
+    """What repeats, how often, and in how many seconds."""
+
+    kind: str
+    times: int
+    seconds: float
+
+
 def answer(event: Event, state: State, options: Options) -> Answer | Announcement:
     """The answer. Raises HooklineError when the state cannot be used."""
     actor = Actor.of(event.dialect, event.session_id, event.agent.id or event.agent.name)
-    match event:
-        case SessionEnd():
-            _start_anew(state, actor)
-        case UserPromptSubmit() if is_persons_prompt(event):
-            _start_anew(state, actor)
-        case PreToolUse() if not _is_ignored(event, options):
-            return _judge_call(event, actor, state, options)
-        case PostToolUse() | PostToolUseFailure() if not _is_ignored(event, options):
-            return _judge_outcome(event, actor, state, options)
-        case PreCompact() if event.trigger != "manual":
+    if is_persons_prompt(event) or (isinstance(event, SessionEnd) and not event.agent.depth):
+        with state.write() as connection:
+            tool_calls.forget_session(connection, actor.session)
+    elif isinstance(event, PreCompact):
+        if event.trigger != "manual" and not tells_each_model_call(event):
             return _judge_compaction(event, actor, state, options)
+    elif isinstance(event, PreToolUse):
+        return _judge_call(event, actor, state, options)
+    elif isinstance(event, PostToolUse | PostToolUseFailure):
+        return _judge_outcome(event, actor, state, options)
     return PASS
-
-
-def _is_ignored(event: ToolEvent, options: Options) -> bool:
-    if not options.ignore:
-        return False
-    named = Names(options.ignore)
-    return named(event.tool.name) or named(" ".join((event.tool.command or "").split()))
-
-
-def _start_anew(state: State, actor: Actor) -> None:
-    with state.write() as connection:
-        tool_calls.forget_session(connection, actor.session)
 
 
 def _judge_call(
@@ -84,21 +81,25 @@ def _judge_call(
 ) -> Answer | Announcement:
     call, now = sign_call(event), event.time.timestamp()
     with state.read() as connection:
-        if tool_calls.find_loop(connection, actor, call) is None:
+        if not tool_calls.was_made(connection, actor, call):
             return PASS
-    with state.write() as connection:
-        loop = tool_calls.find_loop(connection, actor, call)
+        known = tool_calls.list_calls(connection, actor)
+        same = (each for each in known if each.call == call and not each.traits & Trait.DENIED)
+        last = max(same, key=lambda each: each.seq, default=None)
+        if last is None or abs(now - last.at) > options.minutes * 60:
+            return PASS
+        # Once more, with the outcome that it had.
+        loop = _find_loop([*known, last._replace(seq=known[-1].seq + 1)], options, more=1)
         if loop is None:
             return PASS
-        if abs(now - loop.last) > options.minutes * 60:
-            tool_calls.forget_loops(connection, actor, loop.seq)
+        if any(map(_excuses, tool_calls.list_later_traits(connection, actor.session, last.seq))):
             return PASS
-        if any(map(excuses, tool_calls.list_traits(connection, actor, after=loop.seq))):
-            return PASS
-        loop = replace(loop, denied=loop.denied + 1)
-        tool_calls.keep_loops(connection, actor, [loop])
-    halts = options.halt and loop.denied > _DENIALS
-    return _say(loop, Verdict.HALT if halts else Verdict.DENY, event, options)
+    denial = last._replace(at=now, traits=Trait.DENIED)
+    with state.write() as connection:
+        known = tool_calls.add_call(connection, actor, denial, event.id)
+    denials = [each for each in known if each.call == call and each.seq > last.seq]
+    halts = options.halt and len(denials) > _DENIALS
+    return _say(loop, Verdict.HALT if halts else Verdict.DENY, event)
 
 
 def _judge_outcome(
@@ -106,41 +107,41 @@ def _judge_outcome(
 ) -> Answer | Announcement:
     if isinstance(event, PostToolUseFailure) and event.interrupted:
         return PASS  # by the person
-    output = read_output(event)
-    call = _track_call(event, output)
+    tool, output, call = event.tool, read_output(event), sign_call(event)
+    failed = isinstance(event, PostToolUseFailure) or tool.ok is False
+    if tool.ok is None and output is not None and not failed:
+        failed = seems_failed(tool, output)
+    traits = read_traits(tool)
+    if failed:
+        traits |= Trait.FAILED
+    elif output is None:
+        traits |= Trait.UNTOLD
+    made = TrackedCall(event.time.timestamp(), call, sign_outcome(output, failed=failed), traits)
     with state.write() as connection:
-        known = tool_calls.find_loop(connection, actor, call.call)
-        if known is not None and known.denied and output is not None and _MARK in output[:200]:
-            return PASS  # some clients tell of a call that was denied as of one that failed
-        if known is not None and known.outcome != call.outcome:
-            tool_calls.forget_loops(connection, actor, known.seq)
-        made = tool_calls.add_call(connection, actor, call, event.id, _window(options))
-        finding = _find_loop(made, options)
-        if finding is None:
-            return PASS
-        loops = _make_loops(finding)
-        tool_calls.keep_loops(connection, actor, loops)
-    return _say(loops[-1], Verdict.PASS, event, options)
+        if output is not None and _MARK in output[:200]:
+            # Some clients tell of a call that was denied as of one that failed.
+            known = tool_calls.list_calls(connection, actor)
+            same = next((each for each in reversed(known) if each.call == call), None)
+            if same is not None and same.traits & Trait.DENIED:
+                return PASS
+        calls = tool_calls.add_call(connection, actor, made, event.id)
+    loop = _find_loop(calls, options)
+    return PASS if loop is None else _say(loop, Verdict.PASS, event)
 
 
 def _judge_compaction(
     event: PreCompact, actor: Actor, state: State, options: Options
 ) -> Answer | Announcement:
-    call = TrackedCall(
-        at=event.time.timestamp(),
-        call=_NO_CALL,
-        outcome=_NO_CALL,
-        traits=Trait.COMPACTS,
-        tokens=_read_fullness(event),
-    )
+    now, fullness = event.time.timestamp(), _read_fullness(event)
     with state.write() as connection:
-        made = tool_calls.add_call(connection, actor, call, event.id, _window(options))
-    finding = _find_loop(made, options)
-    if finding is None:
+        calls = tool_calls.add_call(
+            connection, actor, TrackedCall(now, b"", b"", Trait.COMPACTS, fullness), event.id
+        )
+    loop = _find_loop(calls, options)
+    if loop is None:
         return PASS
-    halts = options.halt and finding.count >= _COMPACTIONS
-    (loop,) = _make_loops(finding)
-    return _say(loop, Verdict.HALT if halts else Verdict.PASS, event, options)
+    halts = options.halt and loop.times >= _COMPACTIONS
+    return _say(loop, Verdict.HALT if halts else Verdict.PASS, event)
 
 
 def _read_fullness(event: PreCompact) -> int | None:
@@ -151,65 +152,108 @@ def _read_fullness(event: PreCompact) -> int | None:
     return used * 1000 // window if used is not None and window else used
 
 
-def _find_loop(made: Sequence[TrackedCall], options: Options) -> Finding | None:
-    if not made:
-        return None
-    return find_loop(made, failures=options.failures, repeats=options.repeats)
-
-
-def _window(options: Options) -> float:
-    return options.minutes * 60
-
-
-def _track_call(event: PostToolUse | PostToolUseFailure, output: str | None) -> TrackedCall:
-    tool = event.tool
-    failed = isinstance(event, PostToolUseFailure) or tool.ok is False
-    if tool.ok is None and output is not None and not failed:
-        failed = seems_failed(tool, output)
-    traits = read_traits(tool)
-    traits |= Trait.FAILED if failed else Trait(0)
-    traits |= Trait.UNTOLD if output is None and not failed else Trait(0)
-    return TrackedCall(
-        at=event.time.timestamp(),
-        call=sign_call(event),
-        outcome=sign_outcome(output, failed=failed),
-        traits=traits,
-    )
-
-
-def _make_loops(finding: Finding) -> list[DetectedLoop]:
-    """One for each call that takes part."""
-    first, last = finding.calls[0], finding.calls[-1]
-    outcomes = {each.call: each.outcome for each in finding.calls}
-    return [
-        DetectedLoop(
-            call=call,
-            outcome=outcome,
-            kind=finding.kind,
-            count=finding.count,
-            first=first.at,
-            last=last.at,
-            seq=last.seq,
-        )
-        for call, outcome in outcomes.items()
-    ]
-
-
-def _say(loop: DetectedLoop, verdict: Verdict, event: Event, options: Options) -> Announcement:
-    minutes = max(1, min(ceil(abs(loop.last - loop.first) / 60), ceil(options.minutes)))
-    within = f"in {minutes} minute{'s' if minutes > 1 else ''}"
+def _say(loop: Loop, verdict: Verdict, event: Event) -> Announcement:
+    minutes = max(1, ceil(loop.seconds / 60))
+    times = f"{loop.times} times in {minutes} minute{'s' if minutes > 1 else ''}"
     is_shell = isinstance(event, ToolEvent) and event.tool.kind is ToolKind.SHELL
     call = "command" if is_shell else "call"
-    times = f"{loop.count} times {within}"
-    what = {
-        FAILURE: f"identical failing {call} executed {times}.",
-        ALTERNATION: f"the same calls with the same results, in turn, {times}.",
-        COMPACTION: f"conversation compacted {times} without relief.",
-    }.get(loop.kind, f"identical {call} with the same result {times}.")
-    text = f"{_MARK}{what} {_ADVICE}"
-    said = {"kind": loop.kind, "message": text, "count": loop.count, "minutes": minutes}
+    what = _KINDS[loop.kind].format(call=call, times=times)
+    text = f"{_MARK}{what} Change strategy, or ask the user."
     if verdict >= Verdict.DENY:
         answer = Answer(verdict=verdict, reason=text, metadata={"category": "loop"})
     else:
         answer = Answer(context=(text,), notice=(text,))
-    return Announcement(answer, {"loop_detected": said})
+    told = {"kind": loop.kind, "message": text, "count": loop.times, "minutes": minutes}
+    return Announcement(answer, {"loop_detected": told})
+
+
+# ── what is a loop ──
+
+
+def _find_loop(calls: Sequence[TrackedCall], options: Options, more: int = 0) -> Loop | None:
+    """The loop that the last of these calls shows, with so many calls more than make one.
+
+    Within the minutes before it; a clock that was put back makes none older.
+    """
+    if not calls:
+        return None
+    last = calls[-1]
+    calls = [each for each in calls if abs(last.at - each.at) <= options.minutes * 60]
+    if last.traits & Trait.COMPACTS:
+        return _find_compactions(calls)
+    if last.traits & Trait.LOOKS:
+        return None
+    same = _list_same([each for each in calls if not each.traits & Trait.DENIED])
+    if last.traits & Trait.FAILED and len(same) >= options.failures + more:
+        return _describe("failure", len(same) - more, same)
+    excuse = max((each.seq for each in calls if _excuses(each.traits)), default=0)
+    settled = [each for each in same if each.seq >= excuse]
+    # A call without a known outcome may have had another one each time.
+    untold = bool(last.traits & Trait.UNTOLD)
+    if len(settled) >= options.repeats * (1 + untold) + more:
+        return _describe("repetition", len(settled) - more, settled)
+    return None if untold else _find_alternation(calls, more)
+
+
+def _excuses(traits: int) -> bool:
+    """Whether it makes sense to repeat a call after this one, which waited or did something new.
+
+    After a compaction the model does not know what the call said.
+    """
+    return bool(
+        traits & (Trait.WAITS | Trait.COMPACTS) or (traits & Trait.NEW and traits & Trait.CHANGES)
+    )
+
+
+def _describe(kind: str, times: int, calls: Sequence[TrackedCall]) -> Loop:
+    return Loop(kind, times, abs(calls[-1].at - calls[0].at))
+
+
+def _list_same(calls: Sequence[TrackedCall]) -> Sequence[TrackedCall]:
+    """The last call and those before it with the same outcome, back to where it had another."""
+    last = calls[-1]
+    same: list[TrackedCall] = []
+    for each in reversed(calls):
+        if each.call == last.call:
+            if each.outcome != last.outcome:
+                break
+            same.append(each)
+    return same[::-1]
+
+
+def _find_alternation(calls: Sequence[TrackedCall], more: int) -> Loop | None:
+    """Rounds go on through calls that were denied."""
+    keys = [(each.call, each.outcome) for each in calls]
+    for period in _PERIODS:
+        length = period * _ROUNDS + more
+        tail = keys[-length:]
+        if (
+            len(tail) == length
+            and len({*tail[:period]}) > 1
+            and tail[period:] == tail[:-period]
+            and not any(each.traits & Trait.WAITS for each in calls[-length:])
+        ):
+            while len(keys) > length and keys[-length - 1] == keys[-length - 1 + period]:
+                length += 1
+            rounds = [each for each in calls[-length:] if not each.traits & Trait.DENIED]
+            return _describe("alternation", len(rounds) // period, rounds)
+    return None
+
+
+def _find_compactions(calls: Sequence[TrackedCall]) -> Loop | None:
+    chain = [calls[-1]]
+    worked = False
+    for each in reversed(calls[:-1]):
+        if not each.traits & Trait.COMPACTS:
+            worked |= bool(each.traits & Trait.NEW)
+            continue
+        later = chain[0]
+        if each.tokens is not None and later.tokens is not None:
+            relieved = later.tokens < each.tokens * (1 - _RELIEF)
+        else:
+            relieved = worked
+        if relieved:
+            break
+        chain.insert(0, each)
+        worked = False
+    return _describe("compaction", len(chain), chain) if len(chain) >= _UNRELIEVED else None

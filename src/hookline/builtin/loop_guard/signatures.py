@@ -48,6 +48,8 @@ _TEMPORARY = re.compile(
     rf"/(?:tmp|T)/(?:cc\w{{6}}(?=\.)|{_RANDOM}|[\w.]{{0,64}}?-{_RANDOM})|tmp[._-]?\w{{6,}}|pytest-\d++|go-build\d++"
     r"|sha256:[0-9a-f]{64}"
 )
+# What makes no other command of it; what `tail` leaves is judged as the outcome.
+_SPELLING = re.compile(r" 2>&1| \| (?:tail|head)(?: -n)? ?-?\d{1,9}(?=;?$)|;$")
 _HINTS = ("tmp", "/T/", "pytest-", "go-build", "sha256:")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _IN_UUID = re.compile(r"-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-")
@@ -71,8 +73,9 @@ def sign_call(event: ToolEvent) -> bytes:
     if tool.kind is ToolKind.SHELL and tool.command is not None:
         # Beside the command stand how long to wait, and what it is for.
         places = {key: tool.input[key] for key in ("workdir", "cwd") if key in tool.input}
-        what = (" ".join(_without_names(tool.command[:_WHOLE]).split()), places)
-        what = (*what, tool.command[_WHOLE:])
+        command = " ".join(_without_names(tool.command[:_WHOLE]).split())
+        command = _SPELLING.sub("", command.removeprefix(f"cd {event.cwd} && "))
+        what = (command, places, tool.command[_WHOLE:])
     call = (tool.name, what, event.cwd)
     try:
         content = msgspec.json.encode(call, order="deterministic", enc_hook=repr)

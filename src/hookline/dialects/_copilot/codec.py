@@ -16,6 +16,7 @@ from hookline.dialects._copilot.names import (
     WORDS,
     camel_name,
     guess_name,
+    is_event_name,
     is_pascal,
     match_casing,
     pascal_name,
@@ -70,7 +71,8 @@ class CopilotDialect(JsonDialect):
 
     def native_name(self, data: Mapping[str, Any], given: str | None) -> str:
         """The event, in the casing of the payload's keys; a guess, where nobody names it."""
-        known = given if given and self.support.find(given) else ""
+        is_known = given and (self.support.find(given) or is_event_name(given))
+        known = given if is_known else ""
         name = known or self.read_event_name(data) or guess_name(data) or given
         return match_casing(super().native_name(data, name), data)
 

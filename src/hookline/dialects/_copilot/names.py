@@ -15,6 +15,7 @@ __all__ = [
     "WORDS",
     "camel_name",
     "guess_name",
+    "is_event_name",
     "is_pascal",
     "match_casing",
     "pascal_name",
@@ -37,6 +38,7 @@ _PASCAL: Mapping[str, str] = {
     "errorOccurred": "ErrorOccurred",
     "notification": "Notification",
 }
+_OF_THE_CLI = frozenset({"preMcpToolCall", "prePRDescription", "postResult"})
 _CAMEL = {pascal: camel for camel, pascal in _PASCAL.items()}
 
 # camelCase key → the snake_case key under which everything is read here.
@@ -118,6 +120,12 @@ def camel_name(event: str) -> str:
 def pascal_name(event: str) -> str:
     """The PascalCase name of an event; its only one where it has no other."""
     return _PASCAL.get(event, event)
+
+
+def is_event_name(name: str) -> bool:
+    """Whether either of the two agents has such an event, whichever of them is calling."""
+    camel = camel_name(name)
+    return camel in _PASCAL or camel in _SHAPES or camel in _OF_THE_CLI
 
 
 def is_pascal(event: str) -> bool:
