@@ -119,7 +119,8 @@ def test_all_that_is_answered_under_load_is_in_the_journal_once(place: World) ->
     before = place.daemon().answered
     with flood(place) as asked:
         asked.until(2000)
-    assert place.daemon().answered - before >= len(asked.answered)
+    # It counts an answer a moment after the client has it.
+    eventually(lambda: place.daemon().answered - before >= len(asked.answered))
     assert not asked.wrong
     in_journal(place, asked)
 

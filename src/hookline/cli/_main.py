@@ -20,7 +20,7 @@ __all__ = ["main", "run"]
 _SECTIONS = {
     "Get protected": "init install status verify doctor uninstall",
     "Write hooks": "check list fire trust pause convert matrix",
-    "Look back": "log explain replay snapshots undo",
+    "Look back": "log explain replay snapshots undo cost handoff",
     "More": "mcp daemon lab trace demo adapt completion hook",
 }
 
