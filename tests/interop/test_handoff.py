@@ -112,7 +112,7 @@ def test_a_session_that_used_up_its_budget_is_rotated(
     client: Client, program: Callable[[Client], Program]
 ) -> None:
     # Nothing is left open here: what hands it over is that the budget was used up.
-    budget = {"use": "budget", "with": {"limit": LIMITS[client], "warn": 1, "rotate": 2}}
+    budget = {"use": "budget", "with": {"limit": LIMITS[client] // 40}}
     with arena(client, program(client), config=config(budget, {"use": "handoff"})) as place:
         place.play(Script(prompt="MK_FIRST", turns=(*WORK, WORK[-1], Turn("Done."))))
         second = place.play(short("MK_SECOND"))
