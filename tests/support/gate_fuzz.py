@@ -155,7 +155,9 @@ def find_flaw(case: Case, reply: Reply) -> str:
     if b"Error: " in told or b"Traceback" in told:
         return f"an internal error: {told!r}"
     named = None if case.dialect == AUTO else case.dialect
-    callers = recognise(named, case.event, case.payload, case.env)
+    # A client's own spelling of the event says which keys its payload has to have.
+    spelled = registry.dialect(named).support.own_name(case.event) if named and case.event else None
+    callers = recognise(named, spelled or case.event, case.payload, case.env)
     if not callers.ids:
         return _find_flaw_unrecognised(case, reply)
     flaws = []

@@ -86,7 +86,9 @@ class Form(Struct, frozen=True, forbid_unknown_fields=True):
         marks = (mark for mark in self.marks if all(_has(data, key) for key in mark.split("+")))
         mark = next(marks, "")
         if self.always_marked and not mark:
-            return Likeness(Fit.FOREIGN, f"it always sends `{self.marks[0]}`")
+            return Likeness(
+                Fit.FOREIGN, f"it always sends `{self.marks[0].replace('+', '` and `')}`"
+            )
         if missing and len(missing) == len(needed):
             return Likeness(Fit.FOREIGN, "it sends nothing of what is there")
         if missing:
