@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from hookline.model.installing import Installer
 
 __all__ = [
-    "announced",
     "builtin",
     "builtin_names",
     "delivered",
@@ -29,6 +28,7 @@ __all__ = [
     "handlers",
     "installer",
     "installer_names",
+    "list_announcers",
     "native_events",
     "native_files",
     "registrations",
@@ -194,7 +194,7 @@ def registrations() -> Any:
 
 
 @cache
-def announced() -> Mapping[str, tuple[str, ...]]:
+def list_announcers() -> Mapping[str, tuple[str, ...]]:
     """The events that builtins of other packages announce, and which do."""
     from importlib.metadata import entry_points
 

@@ -118,7 +118,8 @@ def send(
     machine: Machine, dialect: str, session: str, event: str, payload: Mapping[str, Any] = {}
 ) -> str:
     """What the platform is answered, with the text in it as a model reads it."""
-    key = registry.dialect(dialect).keys if dialect != "canonical" else None  # type: ignore[attr-defined]
+    known: Any = registry.dialect(dialect)
+    key = known.keys if dialect != "canonical" else None
     names = ("session_id", "event") if key is None else (key.session, key.event)
     whole = {names[0]: session, names[1]: event, "cwd": str(machine.project), **payload}
     done = machine.call("hook", dialect, event, *machine.own, stdin=json.dumps(whole))

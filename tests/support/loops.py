@@ -58,7 +58,7 @@ class LoopingAgent:
             "session_id": session,
             "agent": Agent(name=agent, id=None if agent == "root" else agent),
             "dialect": dialect,
-            "cwd": "/work",
+            "cwd": "/srv/app",
         }
         self.now = START
         self.said: list[Answer] = []
@@ -148,7 +148,10 @@ _POLL_TOOLS = (
 def fill(text: str, random: Random, count: int) -> str:
     """A text with noise of its own, and with a count that means something."""
     hexes = "0123456789abcdef"
-    draw = lambda length: "".join(random.choices(hexes, k=length))  # noqa: E731
+
+    def draw(length: int) -> str:
+        return "".join(random.choices(hexes, k=length))
+
     return text.format(
         n=count,
         s=round(random.uniform(0.1, 90), 2),

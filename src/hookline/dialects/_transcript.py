@@ -19,10 +19,10 @@ __all__ = [
     "LONGEST_TEXT",
     "NewLines",
     "decode_lines",
-    "last_lines",
-    "new_lines",
-    "object_in",
-    "when",
+    "find_object",
+    "read_last_lines",
+    "read_new_lines",
+    "read_time",
 ]
 
 # An agent waits. What is left over is read at the next event.
@@ -43,7 +43,7 @@ class NewLines(Struct, frozen=True):
     complete: bool
 
 
-def new_lines(path: str, mark: Mark | None) -> NewLines:
+def read_new_lines(path: str, mark: Mark | None) -> NewLines:
     """What was added behind a mark. Raises OSError or ValueError."""
     with open_regular(path) as file:
         status = os.fstat(file.fileno())
@@ -66,7 +66,7 @@ def new_lines(path: str, mark: Mark | None) -> NewLines:
     return NewLines(lines, mark.state, at, len(data) < _AT_ONCE)
 
 
-def last_lines(path: str) -> list[bytes]:
+def read_last_lines(path: str) -> list[bytes]:
     """The last few megabytes of whole lines. Raises OSError or ValueError."""
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -87,7 +87,7 @@ def decode_lines(lines: list[bytes], *marks: bytes) -> Iterator[dict[str, Any]]:
                 yield value
 
 
-def object_in(value: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
+def find_object(value: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
     """The object at a path of keys; an empty one where there is none."""
     for name in names:
         found = value.get(name)
@@ -95,7 +95,7 @@ def object_in(value: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
     return value
 
 
-def when(text: object) -> float | None:
+def read_time(text: object) -> float | None:
     """An instant as clients write it."""
     try:
         return datetime.fromisoformat(text).timestamp() if isinstance(text, str) else None

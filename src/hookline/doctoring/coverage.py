@@ -57,7 +57,7 @@ def cover_on(
         effect, all_of = getattr(module, "EFFECT", ""), getattr(module, "ALL_OF", ())
     elif hook.handler.kind == "rule" and _VERDICTS.isdisjoint(values):
         effect = "context"
-    announced = {} if COUNTED.isdisjoint(hook.events) else registry.announced()
+    announced = {} if COUNTED.isdisjoint(hook.events) else registry.list_announcers()
     return cover_hook(hook, support, left_out, announced, active, effect=effect, all_of=all_of)
 
 

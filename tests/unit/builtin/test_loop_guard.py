@@ -111,7 +111,7 @@ class TestFailures:
         assert agent.do_all(steps) == ["", "", "", "", "warn", "", "deny"]
 
     def test_the_same_command_spelled_otherwise_is_the_same(self, agent: LoopingAgent) -> None:
-        spelled = ["make | tail -5", "cd /work && make", "make  2>&1 | head -n 20", "make;"]
+        spelled = ["make | tail -5", "cd /srv/app && make", "make  2>&1 | head -n 20", "make;"]
         steps = [shell(each, "bad", failed=True) for each in spelled]
         assert agent.do_all(steps) == ["", "", "warn", "deny"]
 

@@ -385,6 +385,6 @@ def test_coverage_knows_which_builtins_announce_what(monkeypatch: pytest.MonkeyP
     }
     assert bundled == {(each.event, name) for each in DERIVATIONS for name in each.found_by}
     hook = Hook(name="h", events=("loop_detected",), handler=HandlerSpec("command", {"run": "x"}))
-    monkeypatch.setattr(registry, "announced", lambda: {"loop_detected": ("meter",)})
+    monkeypatch.setattr(registry, "list_announcers", lambda: {"loop_detected": ("meter",)})
     found = cover(hook, "codex").events["loop_detected"]
     assert (found.how, found.why.endswith("meter finds it")) == ("derived", True)

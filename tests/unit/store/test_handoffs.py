@@ -15,7 +15,7 @@ from hookline.store.state import MIGRATIONS, StateDatabase
 from support.cli import Done, Machine, program
 
 DAY = 86_400.0
-PLACE = Place("/work/app/.git", "example/app", "main")
+PLACE = Place("/srv/app/.git", "example/app", "main")
 
 
 class Clock:

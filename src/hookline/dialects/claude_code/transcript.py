@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from hookline.dialects._transcript import (
     LONGEST_TEXT,
     decode_lines,
-    last_lines,
-    new_lines,
-    object_in,
-    when,
+    find_object,
+    read_last_lines,
+    read_new_lines,
+    read_time,
 )
 from hookline.model.events import Event, SessionEnd, Stop, SubagentStop
 from hookline.model.usage import (
@@ -57,7 +57,7 @@ class ClaudeTranscript:
 
     def read_usage(self, path: str, mark: Mark | None) -> TranscriptUsage:
         """What calls used behind the mark. Raises OSError or ValueError."""
-        new = new_lines(path, mark)
+        new = read_new_lines(path, mark)
         calls: dict[str, ModelCall] = {}
         context: int | None = None
         for line in decode_lines(new.lines, b'"usage"', _COMPACTED):
@@ -84,17 +84,17 @@ class ClaudeTranscript:
         todos: tuple[Todo, ...] = ()
         tasks: dict[str, Todo] = {}
         summary, summary_time = "", None
-        for line in decode_lines(last_lines(path), b'"message"'):
+        for line in decode_lines(read_last_lines(path), b'"message"'):
             role = line.get("type")
             if role not in ("user", "assistant") or line.get("isMeta") or line.get("isSidechain"):
                 continue
-            content = object_in(line, "message").get("content")
+            content = find_object(line, "message").get("content")
             texts = [text[:LONGEST_TEXT] for text in _texts(content) if text.strip()]
             if line.get("isCompactSummary"):
-                summary, summary_time = "\n".join(_texts(content)), when(line.get("timestamp"))
+                summary, summary_time = "\n".join(_texts(content)), read_time(line.get("timestamp"))
                 continue
             said += [Said(role, text) for text in texts]
-            made = object_in(line, "toolUseResult", "task")
+            made = find_object(line, "toolUseResult", "task")
             if isinstance(made.get("id"), str):
                 tasks[made["id"]] = Todo(str(made.get("subject", "")), "pending")
             for name, given in _tool_calls(content):
@@ -110,8 +110,8 @@ class ClaudeTranscript:
 
 
 def _read_call(line: Mapping[str, Any]) -> ModelCall | None:
-    message = object_in(line, "message")
-    tokens = read_tokens(object_in(message, "usage"))
+    message = find_object(line, "message")
+    tokens = read_tokens(find_object(message, "usage"))
     model = message.get("model")
     if line.get("type") != "assistant" or tokens is None or model == _NO_MODEL:
         return None
@@ -120,7 +120,7 @@ def _read_call(line: Mapping[str, Any]) -> ModelCall | None:
         id=":".join(each for each in ids if isinstance(each, str)),
         model=model if isinstance(model, str) else "",
         tokens=tokens,
-        time=when(line.get("timestamp")),
+        time=read_time(line.get("timestamp")),
         is_sub=line.get("isSidechain") is True,
     )
 
@@ -143,7 +143,7 @@ def _texts(content: object) -> list[str]:
 def _tool_calls(content: object) -> Iterator[tuple[object, Mapping[str, Any]]]:
     for each in _blocks(content):
         if each.get("type") == "tool_use":
-            yield each.get("name"), object_in(each, "input")
+            yield each.get("name"), find_object(each, "input")
 
 
 def _list_todos(given: Mapping[str, Any]) -> Iterator[Todo]:

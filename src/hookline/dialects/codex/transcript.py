@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from hookline.dialects._transcript import (
     LONGEST_TEXT,
     decode_lines,
-    last_lines,
-    new_lines,
-    object_in,
-    when,
+    find_object,
+    read_last_lines,
+    read_new_lines,
+    read_time,
 )
 from hookline.model.events import Event, SubagentStop
 from hookline.model.usage import (
@@ -56,7 +56,7 @@ class CodexTranscript:
 
     def read_usage(self, path: str, mark: Mark | None) -> TranscriptUsage:
         """What calls used behind the mark. Raises OSError or ValueError."""
-        new = new_lines(path, mark)
+        new = read_new_lines(path, mark)
         reader = _Reader(dict(new.state))
         for line in decode_lines(new.lines, *_TELLING):
             reader.read(line)
@@ -73,12 +73,12 @@ class CodexTranscript:
         said: list[Said] = []
         todos: tuple[Todo, ...] = ()
         summary, summary_time = "", None
-        for line in decode_lines(last_lines(path), b'"response_item"', b'"compacted"'):
-            item = object_in(line, "payload")
+        for line in decode_lines(read_last_lines(path), b'"response_item"', b'"compacted"'):
+            item = find_object(line, "payload")
             if line.get("type") == "compacted":
                 text = item.get("message")
                 summary = text if isinstance(text, str) else ""
-                summary_time = when(line.get("timestamp"))
+                summary_time = read_time(line.get("timestamp"))
             elif item.get("type") == "message" and item.get("role") in ("user", "assistant"):
                 texts = (text for text in _texts(item) if text.strip())
                 # What the client itself puts in begins with a tag.
@@ -103,7 +103,7 @@ class _Reader:
 
     def read(self, line: Mapping[str, Any]) -> None:
         """One line more."""
-        payload, time = object_in(line, "payload"), when(line.get("timestamp"))
+        payload, time = find_object(line, "payload"), read_time(line.get("timestamp"))
         match payload.get("type") if line.get("type") == "event_msg" else line.get("type"):
             case "session_meta":
                 # After its own first line, a thread that was made from another one has those of
@@ -119,15 +119,15 @@ class _Reader:
                 self._see_window(payload)
             case "token_usage_record":
                 self.state["records"] = True
-                self._add(str(payload.get("response_id")), object_in(payload, "usage"), time)
+                self._add(str(payload.get("response_id")), find_object(payload, "usage"), time)
             case "token_count":
-                info = object_in(payload, "info")
+                info = find_object(payload, "info")
                 self._see_window(info)
-                last = object_in(info, "last_token_usage")
+                last = find_object(info, "last_token_usage")
                 if not self.state.get("sub") and (total := read_count(last.get("total_tokens"))):
                     self.context = total
                 if not self.state.get("records"):
-                    totals = object_in(info, "total_token_usage")
+                    totals = find_object(info, "total_token_usage")
                     numbers = [self.state.get("thread"), *totals.values()]
                     self._add("/".join(map(str, numbers)), last, time)
             case "compacted" if not self.state.get("sub"):
